@@ -44,13 +44,11 @@ Test: TypeAlias = Callable[[Mapping[str, Tuple]], bool]
 Instance: TypeAlias = Mapping[str, Sequence[Tuple]]
 """Rows of every table, by name; a row maps column names (timestamps too) to values."""
 
-
 MAX_STEPS = 400_000
 """How many partial matches an evaluation may look at: half a second."""
 
 MAX_IN_ALL = 2_000_000
-"""How many all evaluations of one search may look at (`counting_steps`): some
-three seconds."""
+"""How many all evaluations of one search may look at (`counting_steps`): some three seconds."""
 
 _in_all: ContextVar[list[int] | None] = ContextVar("in_all", default=None)
 
@@ -244,6 +242,8 @@ def _count(
 ) -> None:
     """Add the matches of a query, table after table: which rows of two tables go together is
     tested once for each pair, and rows that nothing asks for any more are forgotten."""
+    if not all(instance.get(o.table) for o in query.occurrences):
+        return  # nothing is joined with no rows
     query = replace(query, occurrences=_order(query))
     order = [o.alias for o in query.occurrences]
     candidates, together = _pair_rows(query, instance)

@@ -87,9 +87,6 @@ def count_values(expression: Expression | None) -> int | None:
 
 def _evaluate_all(expression: Expression, declared: dict[str, Column]) -> Finite | None:
     """All its values, where those of the columns that it reads can be listed."""
-    from ontoweir.mappings.expressions.evaluate import evaluate  # brings Arrow, only used here
-    from ontoweir.mappings.expressions.value_types import to_array, to_scalars
-
     inputs: list[list[Scalar | None]] = []
     size = 1
     fields = fields_of(expression)
@@ -101,6 +98,9 @@ def _evaluate_all(expression: Expression, declared: dict[str, Column]) -> Finite
         size *= len(inputs[-1])
         if size > LARGEST:
             return None
+    from ontoweir.mappings.expressions.evaluate import evaluate  # brings Arrow, only used here
+    from ontoweir.mappings.expressions.value_types import to_array, to_scalars
+
     rows = list(product(*inputs))
     arrays = {}
     for n, (name, field) in enumerate(fields.items()):

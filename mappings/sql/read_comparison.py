@@ -15,7 +15,7 @@ from ontoweir.mappings.model.assertion import (
     SourceConstant,
     SourceNotNull,
 )
-from ontoweir.mappings.model.catalog import Scalar
+from ontoweir.mappings.model.catalog import IntType, Scalar
 from ontoweir.mappings.model.column_types import (
     epoch_us,
     name_column_type,
@@ -44,6 +44,7 @@ _FLIP: dict[CompareOp, CompareOp] = {
     ">": "<",
     "<>": "<>",
 }
+_WHOLE = re.compile("[+-]?[0-9]{1,18}")
 _HOLDS: dict[CompareOp, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -235,6 +236,8 @@ def _compare_constant(
             return ((SourceNotNull(left),),) if rounded else ()
         return ((SourceCompare(left, rounded[0], SourceConstant(rounded[1])),),)
     kind = scope.type_of(left)
+    if isinstance(kind, IntType) and isinstance(value, str) and _WHOLE.fullmatch(value):
+        value = int(value)  # all of SQL read a text beside a whole number as one
     fits = {
         "number": isinstance(value, (int, Decimal)) and not isinstance(value, bool),
         "boolean": isinstance(value, bool),

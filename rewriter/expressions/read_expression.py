@@ -34,8 +34,9 @@ _DATES = {XSD + name for name in ("date", "time", "gYear", "gYearMonth", "gMonth
 _BUCKET = '(ow:tumble(?t, "P1D"^^xsd:dayTimeDuration) AS ?day), or YEAR(?t), MONTH(?t), DAY(?t), …'
 _INSTEAD = {
     "urn:ontoweir:tumble": "a bucket of time is in GROUP BY, or in a BIND whose variable is there: "
-    f"GROUP BY {_BUCKET}; that ?t is in the bucket ?day of a SELECT within is written FILTER(?t >= "
-    '?day && ?t < ?day + "P1D"^^xsd:dayTimeDuration)',
+    f"GROUP BY {_BUCKET}; in a FILTER it is compared by =, <, <=, > or >= with an xsd:dateTime, or "
+    "with a ?day that is (ow:tumble(?u, …) AS ?day) of the same width in a SELECT within, and in "
+    "no pattern",
     **dict.fromkeys(_DATES, f"group by the time of a GRAPH ?t: GROUP BY {_BUCKET}"),
 }
 

@@ -11,6 +11,7 @@ import rdflib
 
 from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.column_types import XSD, parse_instant
+from ontoweir.rewriter.buckets.read_width import read_width
 from ontoweir.rewriter.expressions.read_expression import coalesced_condition
 from ontoweir.rewriter.model.query import (
     Filter,
@@ -23,7 +24,7 @@ from ontoweir.rewriter.model.query import (
 )
 from ontoweir.rewriter.model.spj import Op
 from ontoweir.rewriter.sparql.patterns import AllOf, AnyOf, Comparison, Formula, Negation, Untrue
-from ontoweir.rewriter.sparql.read_sparql_buckets import NAMESPACE, read_grid
+from ontoweir.rewriter.sparql.read_sparql_buckets import NAMESPACE
 from ontoweir.rewriter.syntax.node import Node
 from ontoweir.rewriter.windows.read_sparql_windows import NOW, Now, now_on
 
@@ -206,8 +207,7 @@ class _Reader:
             raise self._refuse_form(call)
         time, *more = given if given else [None]
         known = isinstance(time, Node) and time.name == "Builtin_NOW" and len(more) in (1, 2)
-        terms = [self.read_term(part) for part in more] if known else []
-        grid = read_grid(*terms, *[None] * (2 - len(terms))) if known else None
+        grid = read_width(*[*map(self.read_term, more), None][:2]) if known else None
         if grid is None:
             raise self._error(
                 "ow:floor without NOW() and a step",

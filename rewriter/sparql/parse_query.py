@@ -11,6 +11,7 @@ import rdflib
 
 from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
+from ontoweir.rewriter.clauses.compare_named_buckets import compare_named_buckets
 from ontoweir.rewriter.expressions.read_computation import ComputationReader
 from ontoweir.rewriter.expressions.read_expression import is_computed, split_conjuncts
 from ontoweir.rewriter.groups.name_quantiles import name_quantiles
@@ -81,7 +82,7 @@ def parse_query(
     Raises:
         QueryError: the text is not SPARQL, or outside the query language.
     """
-    text = group_binds(open_ask(open_construct(text, file)))
+    text = compare_named_buckets(group_binds(open_ask(open_construct(text, file))))
     tokens = Tokens(text)
     prologue, query = parse_sparql(text, tokens, file)
     read = partial(parse_query, file=file, values=values)

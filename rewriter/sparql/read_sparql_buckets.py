@@ -1,22 +1,15 @@
 """Buckets of time in SPARQL: `GROUP BY (ow:tumble(?t, "PT1H"^^xsd:dayTimeDuration) AS ?hour)`."""
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from zoneinfo import ZoneInfo
 
 import rdflib
 
-from ontoweir.mappings.model.column_types import XSD, epoch_us, parse_instant
+from ontoweir.mappings.model.column_types import epoch_us, parse_instant
 from ontoweir.mappings.model.parse_duration import parse_duration
 from ontoweir.mappings.model.sliding_buckets import SlidingBuckets, make_sliding
-from ontoweir.mappings.model.time_bucket import (
-    CalendarBuckets,
-    CalendarUnit,
-    FixedBuckets,
-    TimeBucket,
-    slide_panes,
-)
+from ontoweir.mappings.model.time_bucket import TimeBucket, slide_panes
+from ontoweir.rewriter.buckets.read_width import read_width
 from ontoweir.rewriter.model.query import Iri, Literal, NamedBuckets, Term, Variable
 from ontoweir.rewriter.sparql.read_terms import Refuse, Terms
 from ontoweir.rewriter.syntax.node import Node
@@ -29,8 +22,6 @@ _SLIDING = {
     for end in ("", "End")
 }
 """Whether they grow, and whether it is where they end."""
-_CALENDAR: dict[str, CalendarUnit] = {"P1M": "month", "P3M": "quarter", "P1Y": "year"}
-_IN_ZONE: dict[str, CalendarUnit] = {"P1D": "day", "P7D": "week", "P1W": "week", **_CALENDAR}
 _WHY = "a group of times is a bucket of the time of a GRAPH"
 _FIX = (
     'write GROUP BY (ow:tumble(?t, "PT1H"^^xsd:dayTimeDuration) AS ?hour), with PREFIX ow: '
@@ -73,7 +64,7 @@ def read_sparql_buckets(
         raise refuse("ow:tumble without a time and a width", _WHY, _FIX, line)
     width = terms.read(given[1])
     more = terms.read(given[2]) if len(given) == 3 else None
-    buckets = read_grid(width, more)
+    buckets = read_width(width, more)
     if buckets is None:
         shown = width.lexical if isinstance(width, Literal) else str(width)
         raise refuse(f"the width {shown} of a bucket", _WHY, _FIX, line)
@@ -127,25 +118,6 @@ def read_sparql_session(
     return NamedSession(str(condition["var"]), time, gap)
 
 
-def read_grid(width: object, more: object) -> FixedBuckets | CalendarBuckets | None:
-    """Buckets of a width, in a time zone or from a time; None: there are none."""
-    if not isinstance(width, Literal) or (more is not None and not isinstance(more, Literal)):
-        return None
-    if more is not None and more.datatype not in (f"{XSD}dateTime", f"{XSD}date"):
-        unit = _IN_ZONE.get(width.lexical)
-        return CalendarBuckets(unit, more.lexical) if unit and _is_zone(more.lexical) else None
-    if width.lexical in _CALENDAR:
-        return None if more is not None else CalendarBuckets(_CALENDAR[width.lexical])
-    duration = parse_duration(width.lexical) if re.match("P", width.lexical) else None
-    if duration is None or duration <= 0:
-        return None
-    try:
-        origin = 0 if more is None else epoch_us(parse_instant(more.lexical))
-    except ValueError:
-        return None
-    return FixedBuckets(duration, origin % duration)
-
-
 def _read_sliding(given: Sequence[Term], *, grows: bool) -> SlidingBuckets | None:
     """Buckets that overlap, of a step, a size and a time at which one begins (default: 1970)."""
     if not all(isinstance(g, Literal) for g in given):
@@ -157,14 +129,6 @@ def _read_sliding(given: Sequence[Term], *, grows: bool) -> SlidingBuckets | Non
     except ValueError:
         return None
     return make_sliding(durations[0], durations[1], origin, grows=grows)
-
-
-def _is_zone(name: str) -> bool:
-    try:
-        ZoneInfo(name)
-    except (KeyError, ValueError, OSError):
-        return False
-    return True
 
 
 def _unwrap(node: object) -> object:

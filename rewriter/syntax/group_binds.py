@@ -15,14 +15,14 @@ def group_binds(text: str) -> str:
     lines: where ?h is in GROUP BY as it is, and nowhere else within the braces. Another text is as
     it was."""
     tokens = Tokens(text).tokens
-    names = _list_prefixes(tokens)
+    names = list_prefixes(tokens)
     edits: list[tuple[int, int, str]] = []
     for n, token in enumerate(tokens):
         if token.kind != "word" or token.text.upper() != "BIND":
             continue
         end = _close(tokens, n + 1, "(", ")")
         called = tokens[n + 2] if n + 2 < end else token
-        if _expand(called, names) not in _BUCKETS or tokens[end - 1].kind != "var":
+        if expand_name(called, names) not in _BUCKETS or tokens[end - 1].kind != "var":
             continue
         name = tokens[end - 1].text[1:]
         place = _find_group(tokens, n, end, name)
@@ -40,7 +40,7 @@ def group_binds(text: str) -> str:
     return text
 
 
-def _list_prefixes(tokens: Sequence[SparqlToken]) -> dict[str, str]:
+def list_prefixes(tokens: Sequence[SparqlToken]) -> dict[str, str]:
     """The namespaces that prefixes stand for."""
     return {
         name.text: iri.text[1:-1]
@@ -49,7 +49,7 @@ def _list_prefixes(tokens: Sequence[SparqlToken]) -> dict[str, str]:
     }
 
 
-def _expand(token: SparqlToken, names: dict[str, str]) -> str | None:
+def expand_name(token: SparqlToken, names: dict[str, str]) -> str | None:
     """The IRI that a token is."""
     if token.kind == "iri":
         return token.text[1:-1]

@@ -213,9 +213,9 @@ def _check_names(data: DataSource, text: str, names: Sequence[str]) -> None:
 
 
 def name_columns(header: Sequence[str], dialect: CsvDialect) -> tuple[str, ...]:
-    """The names of columns: those that the options say; else, as Spark has it, `_c` and their
-    place without a header. In one a cell without text is called so too, and a name that several
-    have (in either case) is followed by its place.
+    """The names of columns: those that the options say, though the first row may have fewer cells;
+    else, as Spark has it, `_c` and their place without a header. In one a cell without text is
+    called so too, and a name that several have (in either case) is followed by its place.
 
     Args:
         header: the cells of the first row.
@@ -227,10 +227,12 @@ def name_columns(header: Sequence[str], dialect: CsvDialect) -> tuple[str, ...]:
     ('_c0', 't', 'x2', 'X3')
     >>> name_columns(["1", "2", "3"], read_dialect(DataSource("csv", "f.csv", (("names", "a|b"),))))
     ('a', 'b', '_c2')
+    >>> name_columns(["1"], read_dialect(DataSource("csv", "f.csv", (("names", "a|b"),))))
+    ('a', 'b')
     """
     if dialect.names or not dialect.header:
         more = (f"_c{place}" for place in range(len(dialect.names), len(header)))
-        return (*dialect.names[: len(header)], *more)
+        return (*dialect.names, *more)
     seen = Counter(name.lower() for name in header)
     return tuple(
         f"_c{place}"

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from ontoweir import __version__
+from ontoweir.commands.argument_parser import ArgumentParser
 from ontoweir.commands.common.arguments import (
-    ArgumentParser,
     hide_kept,
     name_query,
     settle_input,

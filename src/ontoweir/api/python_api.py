@@ -15,6 +15,7 @@ from ontoweir.api.compile_typed import compile_typed, read_typed
 from ontoweir.api.enter_query import enter_query
 from ontoweir.api.live_query import KEPT, LiveQuery
 from ontoweir.api.verdicts import Verdicts
+from ontoweir.api.write_frames import name_places
 from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.edit.describe_repairs import DescribedRepair
 from ontoweir.errors import OntoweirError, OntoweirWarning, UsageError
@@ -391,8 +392,7 @@ class OpenProject:
         try:
             yield
         except OntoweirError as error:
-            if self.built is not None:
-                self.built.rename_in(error)
+            name_places(error, self.built, self.frames)
             raise
 
 

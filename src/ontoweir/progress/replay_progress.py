@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 
+from ontoweir.progress.progress import OnProgress, Progress
+
 
 @dataclass(frozen=True, slots=True)
 class ReplayProgress:
@@ -49,3 +51,17 @@ def count_prepared(listener: ProgressListener | None, stream: str) -> Callable[[
             listener.prepare(stream=stream, tuples=total)
 
     return report
+
+
+class PreparedRows:
+    """A PreparationListener that tells another kind of listener of the rows of each stream."""
+
+    def __init__(self, phase: str, on_progress: OnProgress) -> None:
+        self.phase, self.on_progress = phase, on_progress
+
+    def update(self, progress: ReplayProgress) -> None:
+        """See ProgressListener."""
+
+    def prepare(self, *, stream: str, tuples: int) -> None:
+        """See PreparationListener."""
+        self.on_progress(Progress(f"{self.phase} {stream}", tuples, None))

@@ -1,6 +1,8 @@
 """Verdicts as text for people."""
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -113,7 +115,7 @@ def render_verdict(
     _render_failures(verdict, console, verbose=verbose)
     blame = explain_union(verdict)
     if blame is not None:
-        _render_reason(blame, console, "  ", "  ")
+        _render_reason(blame if verbose else _shorten(blame), console, "  ", "  ")
     for number, repair in enumerate(repairs[:SHOWN], 1):
         _render_repair(repair, number, console)
 
@@ -132,7 +134,7 @@ def _render_failures(verdict: Verdict, console: Console, *, verbose: bool) -> No
     for (code, _), alike in places.items():
         few = alike if verbose or len(alike) <= _MANY_ALIKE else alike[:SHOWN]
         for diagnostic in few:
-            _render_diagnostic(diagnostic, console)
+            _render_diagnostic(diagnostic, console, verbose=verbose)
         if len(few) < len(alike):
             maps = {m: None for one in alike[len(few) :] for m in _mapped(one)}
             where = f": {', '.join([*maps][:SHOWN])}{', …' if len(maps) > SHOWN else ''}"
@@ -231,23 +233,40 @@ def _render_plans(verdict: Verdict, console: Console, catalog: Catalog) -> None:
         _render_reason(reason, console, "  ", "  ")
 
 
-def _render_diagnostic(diagnostic: Diagnostic, console: Console) -> None:
+def _shorten(reason: Reason) -> Reason:
+    """A reason with the first ones of many that it follows from, as of a union of hundreds of
+    tables."""
+    because = tuple(map(_shorten, reason.because))
+    if len(because) > _MANY_ALIKE:
+        more = Reason(f"so it is for {len(because) - SHOWN:,} more (--verbose shows them)")
+        because = (*because[:SHOWN], more)
+    return replace(reason, because=because)
+
+
+def _render_diagnostic(diagnostic: Diagnostic, console: Console, *, verbose: bool) -> None:
     place = "" if diagnostic.source is None else f" {short_place(diagnostic.source)}"
     head = Text(f"  {diagnostic.code}", style="bold")
     head.append(f"{place}: ", style="bold")
     head.append(diagnostic.message, style="not bold")
     console.print(head, soft_wrap=True)
-    _render_labels(diagnostic, console)
+    _render_labels(diagnostic, console, verbose=verbose)
     for reason in diagnostic.because:
         file = None if diagnostic.source is None else diagnostic.source.file
-        _render_reason(reason, console, "    ", "    ", file)
+        _render_reason(reason if verbose else _shorten(reason), console, "    ", "    ", file)
     console.print(Text(f"    hint: {diagnostic.hint}", style="green"), soft_wrap=True)
 
 
-def _render_labels(diagnostic: Diagnostic, console: Console) -> None:
-    """The marked lines of query, catalog and mappings to which the tree refers."""
+def _render_labels(diagnostic: Diagnostic, console: Console, *, verbose: bool) -> None:
+    """The marked lines of query, catalog and mappings to which the tree refers; of many that say
+    the same, the first ones, unless `verbose`."""
+    alike = Counter((label.source.file, label.text) for label in diagnostic.labels)
+    told: Counter[tuple[str, str]] = Counter()
     lines: dict[tuple[str, int], list[tuple[Marked, Label]]] = {}
     for label in diagnostic.labels:
+        kind = label.source.file, label.text
+        told[kind] += 1
+        if not verbose and alike[kind] > _MANY_ALIKE and told[kind] > SHOWN:
+            continue
         marked = mark_label(label) if label.kind != "axiom" else None
         if marked is not None:
             lines.setdefault((label.source.file, marked.number), []).append((marked, label))

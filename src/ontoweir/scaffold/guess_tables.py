@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ from ontoweir.mappings.model.catalog import (
 from ontoweir.mappings.model.parse_duration import UNITS_US
 from ontoweir.scaffold.find_envelope import Changes
 from ontoweir.scaffold.flatten_rows import make_name
-from ontoweir.scaffold.read_sample import Sample, read_further
+from ontoweir.scaffold.read_sample import Sample, read_further, read_texts
 from ontoweir.scaffold.texts.find_zone import find_zone
 from ontoweir.scaffold.times.drop_odd import drop_odd
 
@@ -149,6 +150,8 @@ def find_odd_times(samples: Sequence[Sample]) -> str | None:
     others are written alike (None: there is no such column)."""
     for sample in samples:
         texts = {n: k for n, k in sample.types if isinstance(k, StringType)}
+        if len(sample.types) == 1:  # rows of text, which begin with a time, perhaps
+            continue
         for kept in drop_odd(sample, texts):
             return (
                 f"{sample.name}.{kept.column} would be one, but for values such as {kept.odd!r}, "
@@ -249,7 +252,8 @@ def _join_times(
 
     if sample.format != "csv" and day is not None:
         return None
-    found = join_parts(sample.types, sample.rows, ways.least) if day is None else None
+    texts = partial(read_texts, sample)
+    found = join_parts(sample.types, sample.rows, ways.least, texts) if day is None else None
     made = [found] if found is not None else []
     for written, times, why in made if day is None else join_clock(sample.types, sample.rows, day):
         if ways.fit(times):

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from ontoweir.progress.progress import OnProgress, Progress, ignore_progress
 from ontoweir.scaffold.copies.export_database import SUFFIXES, export_database, list_views
 from ontoweir.scaffold.copies.export_workbook import SUFFIXES as WORKBOOKS
 from ontoweir.scaffold.copies.export_workbook import export_workbook
 from ontoweir.scaffold.copies.unpack_files import decode_text, unpack_text, unpack_zip
 from ontoweir.scaffold.ddl.read_constraints import Constraints, read_constraints
 from ontoweir.scaffold.read_sample import PACKED, form_of, list_files
-from ontoweir.scaffold.remote.fetch_file import fetch_file
+from ontoweir.scaffold.remote.fetch_file import fetch_file, hide_login
 from ontoweir.scaffold.split_folder import split_folder
 from ontoweir.scaffold.texts.export_text import export_text
 
@@ -30,7 +31,13 @@ class Tables:
     denied: tuple[str, ...] = ()
 
 
-def list_tables(data: Sequence[str], folder: Path, *, views: bool) -> Tables:
+def list_tables(
+    data: Sequence[str],
+    folder: Path,
+    *,
+    views: bool,
+    on_progress: OnProgress = ignore_progress,
+) -> Tables:
     """The tables of what is named.
 
     Args:
@@ -38,12 +45,17 @@ def list_tables(data: Sequence[str], folder: Path, *, views: bool) -> Tables:
         folder: to which those of a database are written, those of text that only other programs
             read, and what is not here.
         views: what the views of databases compute are tables, too.
+        on_progress: is told what is looked at.
 
     Raises:
         UsageError: something is not there.
         DataError: a file is not what its name says.
     """
-    return _add(_list(one, folder, views=views) for one in data)
+    parts = []
+    for one in data:
+        on_progress(Progress(f"looking at {hide_login(one)}", 0, None))
+        parts.append(_list(one, folder, views=views))
+    return _add(parts)
 
 
 def _add(parts: Iterable[Tables]) -> Tables:

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ontoweir.errors import Source, UsageError
-from ontoweir.mappings.model.catalog import FloatType, IntType
+from ontoweir.mappings.model.catalog import DateType, FloatType, IntType
+from ontoweir.progress.progress import FINISHED, OnProgress, Progress, ignore_progress
 from ontoweir.scaffold.ddl.declare_constraints import measure_declared
 from ontoweir.scaffold.flatten_rows import write_plain
 from ontoweir.scaffold.guess_tables import Guessed, find_odd_times, guess_tables
@@ -35,6 +36,12 @@ from ontoweir.scaffold.texts.find_preamble import LeftOut
 from ontoweir.scaffold.times.find_other_times import find_other_times
 from ontoweir.scaffold.write_catalog import name_live, note_lines, write_catalog
 from ontoweir.scaffold.write_terms import write_mapping, write_ontology
+
+if TYPE_CHECKING:
+    from ontoweir.scaffold.ddl.read_ddl import DeclaredTables
+
+_SHOWN = 3
+"""So many columns are named in a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +70,8 @@ class Given:
     ontology (None: none), and who says which of its terms are taken; `listening`: how long, to
     topics of MQTT; `spark`: settings of Spark, where a source needs it; `names`: of the columns of
     CSV without a header, by the table's name, or of the only one by ""; `static`: tables that are
-    no streams; `views`: those of databases are copied as tables are."""
+    no streams; `views`: those of databases are copied as tables are;
+    `on_progress`: is told what is done."""
 
     data: Sequence[str]
     name: str
@@ -74,6 +82,7 @@ class Given:
     names: Mapping[str, Sequence[str]] = field(default_factory=dict)
     static: frozenset[str] = frozenset()
     views: bool = False
+    on_progress: OnProgress = ignore_progress
 
 
 def make_scaffold(given: Given) -> Scaffold:
@@ -100,7 +109,7 @@ def make_scaffold(given: Given) -> Scaffold:
 
         declared = read_ddl(written)
         if not declared.catalog.streams:
-            raise _no_stream(given.data, processed=declared.processed)
+            raise _no_stream_of_sql(given.data, declared)
         evidence = trust_declared(declared.catalog)
         made = _write(evidence, declared.reasons, declared.left_out, given)
         catalog = _mark_declared(str(made.files["ontoweir.toml"]))
@@ -111,7 +120,7 @@ def make_scaffold(given: Given) -> Scaffold:
         heard = [hear_topic(url, place, given.listening) for url in topics]
         taken = [take_messages(url, place, given.spark) for url in given.data if is_kafka(url)]
         rest = [p for p in given.data if p not in topics and not is_kafka(p)]
-        listed = list_tables(rest, place, views=given.views)
+        listed = list_tables(rest, place, views=given.views, on_progress=given.on_progress)
         listed = replace(listed, files=(*(one.file for one in taken), *listed.files))
         tables = listed.files
         made = _make(listed, heard, given)
@@ -157,7 +166,7 @@ def _rename(text: str | bytes, inside: Mapping[Path, str]) -> str | bytes:
 
 
 def _make(tables: Tables, heard: Sequence[Heard], given: Given) -> Scaffold:
-    samples = _read_tables(tables.files, given.names)
+    samples = _read_tables(tables.files, given)
     for one in heard:
         sample = read_sample(one.file.parent)
         # a few whole numbers say nothing of the next one
@@ -185,7 +194,8 @@ def _make(tables: Tables, heard: Sequence[Heard], given: Given) -> Scaffold:
         mended = None if odd is None else (odd, "correct it, or leave these rows out")
         raise _no_stream(given.data, mended or find_other_times(samples))
     guess = partial(_guess, samples, given.static)
-    guessed, evidence = measure_declared(guessed, guess, tables.declared, _spark)
+    guessed, evidence = measure_declared(guessed, guess, tables.declared, _spark, given.on_progress)
+    given.on_progress(Progress("looking for joins", 0, None))
     same = find_same(evidence.catalog, _spark)
     made = _write(evidence, guessed.reasons, left_out, given, same)
     no_rows = tuple((s.name, s.no_rows) for s in samples if s.no_rows.lines or s.no_rows.cut)
@@ -197,11 +207,12 @@ def _guess(samples: list[Sample], static: frozenset[str], more: frozenset[str]) 
     return guess_tables(samples, static | more)
 
 
-def _read_tables(tables: Sequence[Path], names: Mapping[str, Sequence[str]]) -> list[Sample]:
+def _read_tables(tables: Sequence[Path], given: Given) -> list[Sample]:
     """
     Raises:
         UsageError: columns are named of a table that there is not, or not of one table.
     """
+    names = given.names
     called = [name_table(path) for path in tables]
     odd = next((n for n in names if n not in called and (n or len(tables) != 1)), None)
     if odd is not None:
@@ -212,25 +223,33 @@ def _read_tables(tables: Sequence[Path], names: Mapping[str, Sequence[str]]) -> 
             why=f"tables are called after their files: {', '.join(called)}",
             fix=f"write --names {next(iter(called), 'data')}=day,clock,value",
         )
-    named = (names.get(n, names.get("", ())) for n in called)
-    return [read_sample(path, one) for path, one in zip(tables, named, strict=True)]
+    samples = []
+    for number, (path, name) in enumerate(zip(tables, called, strict=True), 1):
+        given.on_progress(Progress("reading tables", number, len(tables)))
+        samples.append(read_sample(path, names.get(name, names.get("", ()))))
+    return samples
 
 
-def _no_stream(
-    data: Sequence[str], told: tuple[str, str] | None = None, processed: Sequence[str] = ()
-) -> UsageError:
-    """That there is no stream. `told`: why, and what to do; `processed`: columns of SQL that say
-    when a program comes to a row."""
-    if all(map(is_sql, data)):
-        said = (
-            f"{' and '.join(processed)} says when a program comes to a row; " if processed else ""
-        )
-        return UsageError(
-            f"no table of {', '.join(data)} has a timestamp",
-            why=f"{said}a stream has a column of times that its rows have themselves, not of when "
-            "a program processes them",
-            fix="declare one, as in ts TIMESTAMP",
-        )
+def _no_stream_of_sql(data: Sequence[str], declared: "DeclaredTables") -> UsageError:
+    """That no table of SQL is a stream; which of its columns say when a program comes to a row, or
+    have days."""
+    processed = declared.processed
+    said = f"{' and '.join(processed)} says when a program comes to a row; " if processed else ""
+    tables = declared.catalog.relations.values()
+    days = [f"{t.name}.{c.name}" for t in tables for c in t.columns if isinstance(c.type, DateType)]
+    more = f" and {len(days) - _SHOWN} more" if len(days) > _SHOWN else ""
+    days_shown = f"; of type DATE are {', '.join(days[:_SHOWN])}{more}" if days else ""
+    return UsageError(
+        f"no table of {', '.join(data)} has a timestamp",
+        why=f"{said}a stream has a column of times that its rows have themselves, not of when a "
+        f"program processes them{days_shown}",
+        fix="declare one, as in ts TIMESTAMP"
+        + (", also where rows come day by day" if days else ""),
+    )
+
+
+def _no_stream(data: Sequence[str], told: tuple[str, str] | None = None) -> UsageError:
+    """That there is no stream. `told`: why, and what to do."""
     return UsageError(
         f"no table of {', '.join(data)} has a time that goes on",
         why=told[0] if told else "a stream has a column of times that, row by row, seldom go back",
@@ -252,6 +271,7 @@ def _write(
     things, by which the first queries join."""
     catalog, vocabulary = evidence.catalog, given.vocabulary
     shared = share_names(same, catalog)
+    given.on_progress(FINISHED)  # whoever accepts terms may be asked on the terminal
     chosen = choose_terms(catalog, _choose_base(given), vocabulary, given.accept, shared)
     own = write_ontology(catalog, chosen)
     ontologies = [] if vocabulary is None else [glob.escape(str(vocabulary.file))]
@@ -267,6 +287,7 @@ def _write(
         for stream in catalog.streams.values()
     ]
     joins = write_joins(same)
+    given.on_progress(Progress("checking queries", 0, None))
     queries = choose_queries(files, [joins, *tried] if joins else tried)
     files |= {file_of_query(query, text): text for query, text in queries.items()}
     guessed = " # guessed: " in files["mapping.r2rml.ttl"]

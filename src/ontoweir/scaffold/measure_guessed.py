@@ -38,6 +38,8 @@ from ontoweir.measuring.propose_declarations import (
     propose_declarations,
     propose_nullable,
 )
+from ontoweir.progress.progress import OnProgress, ignore_progress
+from ontoweir.progress.replay_progress import PreparedRows
 from ontoweir.scaffold.mend_types import mend_types
 from ontoweir.scaffold.terms.describe_stream import find_own_id, names_thing
 from ontoweir.scaffold.terms.name_terms import class_of, names_rows, without_id
@@ -85,17 +87,21 @@ class Evidence:
     notes: tuple[tuple[str, str], ...] = ()
 
 
-def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:
+def measure_guessed(
+    catalog: Catalog, spark: Any, on_progress: OnProgress = ignore_progress
+) -> Evidence:
     """The catalog with units of time, and with what all of the data keeps.
 
     Args:
         catalog: whose streams have steps of a microsecond.
         spark: gives the session where a source needs it.
+        on_progress: is told of rows that are read.
 
     Raises:
         DataError: data cannot be read.
     """
-    found = measure_streams(catalog, list(catalog.streams.values()), spark, None)
+    heard = PreparedRows("measuring", on_progress)
+    found = measure_streams(catalog, list(catalog.streams.values()), spark, heard)
     catalog, found = mend_types(catalog, found, spark)
     streams: dict[str, Stream] = {}
     units = []
@@ -108,7 +114,7 @@ def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:
         units.append((name, why))
     catalog = replace(catalog, streams=streams)
     again = [s for s in streams.values() if s.align != "error"]
-    found |= measure_streams(catalog, again, spark, None) if again else {}
+    found |= measure_streams(catalog, again, spark, heard) if again else {}
     seen: list[tuple[Declared, str]] = []
     undeclared: list[tuple[str, str]] = []
     for name, stream in streams.items():

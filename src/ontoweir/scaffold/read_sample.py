@@ -85,6 +85,18 @@ def read_further(sample: Sample, names: Sequence[str]) -> "pa.Table":
     return rows if found is None else found
 
 
+def read_texts(sample: Sample, name: str) -> "pa.ChunkedArray | None":
+    """What is written in a column of CSV, in the sample's rows and more (None: it is no CSV, or
+    nothing is to be had of it)."""
+    import pyarrow as pa
+
+    if sample.cells is None:
+        return None
+    file, form = sample.cells
+    found = read_more(file, form, {name: pa.string()})
+    return None if found is None else found.column(name)
+
+
 def read_sample(path: Path, names: Sequence[str] = ()) -> Sample:
     """The beginning of a file, or of the first one in a folder, or of a pattern of names.
 
@@ -104,7 +116,7 @@ def read_sample(path: Path, names: Sequence[str] = ()) -> Sample:
         _refuse_names(path, packed, names)
         return _read_packed(path, packed)
     file = _find_file(path)
-    form = _FORMATS[_suffix(file)]
+    form = _FORMATS.get(_suffix(file), "csv")
     _refuse_names(path, form, names)
     try:
         sniffed = sniff_csv(file, names) if form == "csv" else None
@@ -287,6 +299,8 @@ def name_table(path: Path) -> str:
 
 
 def _find_file(path: Path) -> Path:
+    if _suffix(path) == ".log" and path.is_file():  # in a folder it is about its files, perhaps
+        return path
     known = list_files(path)
     files = [p for p in known if _suffix(p) in _FORMATS]
     if not files:
@@ -312,6 +326,8 @@ def _suffix(file: Path) -> str:
 
 
 def _cause(error: Exception) -> str:
+    if isinstance(error, UnicodeError):
+        return "it has bytes that are no text, in UTF-8 or Windows-1252"
     return next(iter(str(error).splitlines()), "it is not written as such files are")
 
 

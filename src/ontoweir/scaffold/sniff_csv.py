@@ -92,7 +92,7 @@ def sniff_csv(file: Path, names: Sequence[str] = ()) -> Sniffed:
     left_out = list_left_out(head, preamble, _is_value)
     head = _leave_preamble(head, preamble)
     escape = "\\" if seen.slashed else '"'
-    separator = _find_separator(head, escape) if said is None else said[1]
+    separator = _find_separator(head, escape, len(names)) if said is None else said[1]
     quote = _find_quote(head, separator) if seen.quoted and not seen.slashed else '"'
     rows = list(_read(head, separator, escape, quote))
     if not rows:
@@ -110,7 +110,7 @@ def sniff_csv(file: Path, names: Sequence[str] = ()) -> Sniffed:
     width = max(len(names), len(rows[0]))
     cut = sum(any(map(str.strip, row[width:])) for row in body)
     left_out = replace(left_out, cut=cut, seen=len(body))
-    columns = [[row[n] for row in body if n < len(row)] for n in range(len(rows[0]))]
+    columns = [[row[n] for row in body if n < len(row)] for n in range(width)]
     nulls = _find_nulls(columns)
     named = nulls and header and nulls[0] in rows[0]  # which would be no name then
     plain = nulls[0] if nulls and not named and not _is_padded(columns, nulls[0]) else None
@@ -248,9 +248,10 @@ def _read(head: str, separator: str, escape: str, quote: str = '"') -> Iterator[
         yield row
 
 
-def _find_separator(head: str, escape: str) -> str:
+def _find_separator(head: str, escape: str, named: int) -> str:
     """The one by which most rows have as many cells as the first, which has several; a blank where
-    no other one is in the first row."""
+    no other one is in the first row. Where columns are named, so many: the one by which most rows
+    have as many cells, if there is such a one."""
 
     def judge(separator: str) -> tuple[float, int]:
         widths = [len(row) for row in _read(head[: _HEAD // 8], separator, escape)][:-1] or [
@@ -258,6 +259,9 @@ def _find_separator(head: str, escape: str) -> str:
         ]
         if not widths or widths[0] < 2:
             return 0.0, 0
+        share = sum(w == named for w in widths) / len(widths)
+        if share >= _BLANK_ROWS:
+            return share, named
         return sum(w == widths[0] for w in widths) / len(widths), widths[0]
 
     best = max(_SEPARATORS, key=judge)  # of several alike the first

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from ontoweir.errors import MappingError
@@ -197,3 +198,25 @@ def test_a_computed_column_does_not_join(tmp_path: Path) -> None:
     value = 'rr:parentTriplesMap <#U> ; rr:joinCondition [ rr:child "c" ; rr:parent "street" ]'
     with pytest.raises(MappingError, match="is computed"):
         load(tmp_path, "SELECT id, 'a' || street AS c FROM sensor", value, more=more)
+
+
+@pytest.mark.parametrize("op", ["=", "<>", "<", ">="])
+@pytest.mark.parametrize("text", ["44576", "-3", "+7", "007"])
+def test_a_text_beside_a_whole_number_is_one(op: str, text: str, tmp_path: Path) -> None:
+    sql = "SELECT id, road FROM traffic WHERE n {} {}"
+    plain, quoted = (
+        load(tmp_path, sql.format(op, value), 'rr:column "road"')
+        for value in (str(int(text)), f"'{text}'")
+    )
+    assert [a.source.conditions for a in quoted] == [a.source.conditions for a in plain]
+    with duckdb.connect() as db:  # as others have it
+        ours = f"SELECT n FROM range(-9, 50000) t(n) WHERE n {op} {int(text)}"
+        assert db.sql(f"SELECT n FROM range(-9, 50000) t(n) WHERE n {op} '{text}'").fetchall() == (
+            db.sql(ours).fetchall()
+        )
+
+
+@pytest.mark.parametrize("condition", ["n = 'x'", "n = '1.5'", "n = ''", "road = 5", "n = '1 '"])
+def test_other_texts_are_not(condition: str, tmp_path: Path) -> None:
+    with pytest.raises(MappingError, match="comparable types"):
+        load(tmp_path, f"SELECT id, road FROM traffic WHERE {condition}", 'rr:column "road"')

@@ -78,10 +78,10 @@ MAKERS: dict[str, Callable[[pa.Table], Any]] = {
 }
 
 
-def _build(sources: dict[str, Any]) -> "ow.OpenProject":
+def _build(sources: dict[str, Any], catalog: str = CATALOG) -> "ow.OpenProject":
     return ow.build_project(
         mappings=MAPPINGS,
-        catalog=CATALOG,
+        catalog=catalog,
         queries={"warmer": QUERY},
         sources=sources,
         warn=lambda text: None,
@@ -142,7 +142,7 @@ def test_an_open_project_takes_tables_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "told"),
     [
-        (7, "the source of reading is a int; a source is a frame of pandas"),
+        (7, "the source of reading is an int; a source is a frame of pandas"),
         ([{"ts": 1}, {"ts": "x"}], "the rows of reading cannot be read"),
     ],
 )
@@ -154,3 +154,22 @@ def test_what_is_no_table_is_refused(source: object, told: str) -> None:
 def test_a_table_that_is_not_declared_is_refused() -> None:
     with pytest.raises(ow.OntoweirError, match="sources names 'room'"):
         _build({"reading": READINGS, "room": ROOMS})
+
+
+def test_an_error_of_a_table_names_it_and_no_file() -> None:
+    project = _build({"reading": READINGS.drop_columns("celsius"), "rooms": ROOMS})
+    with pytest.raises(ow.OntoweirError) as raised:
+        project.replay(QUERY, engine="driver")
+    assert str(raised.value).startswith("sources: reading: there is no column 'celsius'; ")
+
+
+def test_an_index_of_pandas_without_a_name_is_called_as_in_csv() -> None:
+    """What a frame with such an index gives to Arrow, and one that has a column of that name."""
+    names = {"ts": "__index_level_0__"}
+    readings = READINGS.rename_columns([names.get(n, n) for n in READINGS.column_names])
+    catalog = CATALOG.replace('column = "ts"', 'column = "_c0"')
+    project = _build({"reading": readings, "rooms": ROOMS}, catalog)
+    assert len(project.replay("warmer", engine="driver")) == 3
+    twice = _build({"reading": readings.append_column("_c0", readings["celsius"]), "rooms": ROOMS})
+    with pytest.raises(ow.OntoweirError, match="the data has room, celsius, __index_level_0__"):
+        twice.replay("warmer", engine="driver")

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from ontoweir.cli import main
+from tests.ontoweir.conftest import Run
 
 KAFKA = """[project]
 queries = ["q.sql"]
@@ -58,3 +59,24 @@ def test_it_is_said(
 def test_a_broker_that_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["init", str(tmp_path / "p"), "--from", "mqtt://127.0.0.1:1/x"]) == 3
     assert "127.0.0.1:1 cannot be connected to: Connection refused; " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        (
+            ("show", "x", "--folow"),
+            "there is no option --folow; ",
+        ),
+        (("init", "x", "--mapping=m.ttl"), "there is no option --mapping; "),
+        (("check", "a", "b", "c"), "'b', 'c' is more than it takes; "),
+    ],
+)
+def test_what_a_command_does_not_know_is_told_with_its_name(
+    run: Run, typed: tuple[str, ...], told: str
+) -> None:
+    done = run(*typed)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"ontoweir {typed[0]}: {told}")
+    assert done.err.endswith(f"ee `ontoweir {typed[0]} --help`\n")
+    assert ("did you mean --follow? " in done.err) == (typed[0] == "show")

@@ -39,3 +39,39 @@ def test_reasons_of_many_tables(run: Run, tmp_path: Path, count: int) -> None:
     else:
         assert few.count("is compared with") < every.count("is compared with")
         assert f"so it is for {count - 3} more: <S3>, <S4>, <S5>, … (--verbose shows" in few
+
+
+def test_columns_of_many_tables_that_one_value_is_made_from(run: Run, tmp_path: Path) -> None:
+    count = 40
+    catalog = ['[project]\nontology = ["o.ttl"]\nmappings = ["m.ttl"]\nqueries = ["*.rq"]\n']
+    terms = ["@prefix : <http://x/#> .\n@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"]
+    maps = ["@prefix : <http://x/#> .\n@prefix rr: <http://www.w3.org/ns/r2rml#> .\n@base <m/> .\n"]
+    for n in range(count):
+        catalog.append(
+            f'[streams.s{n}]\nsource = {{ format = "csv", path = "s{n}.csv" }}\n'
+            'timestamp = { column = "ts", unit = "1 second" }\nmax_per_timestamp = 4\n'
+            'keys = [["k", "ts"]]\n'
+            'columns = { k = { type = "int", min = 0, max = 3 }, v = "double" }\n'
+        )
+        terms.append(f":C{n} rdfs:subClassOf :Reading .\n")
+        maps.append(
+            f'<S{n}> a rr:TriplesMap ; rr:logicalTable [ rr:tableName "s{n}" ] ; rr:subjectMap '
+            f'[ rr:template "http://x/{n}/{{k}}/{{ts}}" ; rr:class :C{n} ] ; '
+            'rr:predicateObjectMap [ rr:predicate :v ; rr:objectMap [ rr:column "v" ] ] , '
+            '[ rr:predicate :k ; rr:objectMap [ rr:column "k" ] ] .\n'
+        )
+    (tmp_path / "ontoweir.toml").write_text("\n".join(catalog))
+    (tmp_path / "o.ttl").write_text("".join(terms))
+    (tmp_path / "m.ttl").write_text("".join(maps))
+    (tmp_path / "q.rq").write_text(
+        "PREFIX : <http://x/#>\nSELECT ?k { GRAPH ?t { ?r a :Reading ; :k ?k ; :v ?v }\n"
+        "  GRAPH ?u { ?q a :Reading ; :k ?k ; :v ?w } FILTER(?t < ?u && ?v < ?w) }\n"
+    )
+    few, every = (run("check", tmp_path, *more).out for more in ([], ["--verbose"]))
+    assert "is made from several columns; each must be bounded" in few
+    for text, tables in ((few, 3), (every, count)):
+        assert text.count("^ no finite domain") == tables
+        assert text.count("─ s0.v is a double: ") == text.count("─ s2.v is a double: ") == 2
+        assert text.count(".v is a double: ") == 2 * tables
+    assert few.count(f"so it is for {count - 3} more (--verbose shows them)") == 2
+    assert "so it is for" not in every

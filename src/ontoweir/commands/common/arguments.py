@@ -7,9 +7,8 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from ontoweir.errors import Source, UsageError
 from ontoweir.files.find_output import STDOUT, StreamOutput, find_output, require_folder
@@ -23,41 +22,8 @@ if TYPE_CHECKING:
 PROJECT_FILE = "ontoweir.toml"
 """As ontoweir.project has it, which takes longer to import."""
 
-_OTHER_WORDS = {
-    "lint": "check --mappings-only",
-    "validate": "check --data",
-    "query": "show",
-    "head": "show",
-    "dashboard": "ui",
-    "serve": "run --ui 8080",
-    "start": "run",
-    "new": "init",
-}
-"""What commands of other programs are called here."""
 _KEPT: list[str] = []
 """The folders of texts that were given as such, which messages do not name."""
-
-
-class ArgumentParser(argparse.ArgumentParser):
-    """An argument parser whose errors are one line, like all others."""
-
-    def error(self, message: str) -> NoReturn:
-        wrong = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
-        if wrong and wrong[1] in _OTHER_WORDS:
-            raise UsageError(
-                f"{self.prog}: there is no command {wrong[1]!r}",
-                why="it has another name here",
-                fix=f"write `{self.prog} {_OTHER_WORDS[wrong[1]]}`",
-            )
-        near = get_close_matches(wrong[1], re.findall(r"[\w-]+", wrong[2]), n=1) if wrong else []
-        asked = f"did you mean {near[0]!r}? See" if near else "see"
-        for kind, said in (("int", "whole number"), ("float", "number")):
-            message = re.sub(f"invalid {kind} value: (.*)", rf"\1 is not a {said}", message)
-        raise UsageError(
-            f"{self.prog}: {message}",
-            why="the arguments do not fit the command",
-            fix=f"{asked} `{self.prog} --help`",
-        )
 
 
 class _AddFunction(argparse.Action):

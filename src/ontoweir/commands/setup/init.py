@@ -212,6 +212,8 @@ def _make(args: argparse.Namespace, folder: Path) -> "Scaffold | None":
         )
     if not args.data:
         return None
+    from ontoweir.progress.progress import FINISHED
+    from ontoweir.progress.show_making import MakingLine
     from ontoweir.run.run_options import read_pairs
     from ontoweir.scaffold.make_scaffold import Given, make_scaffold
     from ontoweir.scaffold.remote.hear_topic import Listening
@@ -238,12 +240,23 @@ def _make(args: argparse.Namespace, folder: Path) -> "Scaffold | None":
     if args.quiet:
         listening = Listening(args.listen)
     name = folder.absolute().name
-    settings = read_pairs("--spark", args.spark)
-    names = dict(_read_names(text) for text in args.names)
-    static = frozenset(args.static)
-    return make_scaffold(
-        Given(args.data, name, vocabulary, accept, listening, settings, names, static, args.views)
+    line = MakingLine(quiet=args.quiet)
+    asked = Given(
+        args.data,
+        name,
+        vocabulary,
+        accept,
+        listening,
+        spark=read_pairs("--spark", args.spark),
+        names=dict(_read_names(text) for text in args.names),
+        static=frozenset(args.static),
+        views=args.views,
+        on_progress=line,
     )
+    try:
+        return make_scaffold(asked)
+    finally:
+        line(FINISHED)
 
 
 def _read_names(text: str) -> tuple[str, Sequence[str]]:

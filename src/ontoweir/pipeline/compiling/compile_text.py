@@ -31,6 +31,7 @@ from ontoweir.rewriter.absence.split_text import SplitText, split_text
 from ontoweir.rewriter.absence.unite_solutions import Uniting, unite_solutions
 from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.around.number_groups import limit_groups
+from ontoweir.rewriter.clauses.compare_named_buckets import compare_named_buckets
 from ontoweir.rewriter.clauses.name_absence import name_absence
 from ontoweir.rewriter.clauses.turn_greatest import turn_greatest
 from ontoweir.rewriter.composed.refuse_parts import refuse_parts
@@ -90,7 +91,7 @@ def _compile_opened(
     workspace: Compiler, text: str, name: str, file: str, catalog: Catalog | None
 ) -> CompiledQuery:
     """A SELECT whose classes have names."""
-    text = name_absence(turn_greatest(group_binds(text)))
+    text = name_absence(turn_greatest(compare_named_buckets(group_binds(text))))
     try:
         named = _compile_named(workspace, text, name, file, catalog)
         return replace(named, union=hold_set(named.union))

@@ -13,6 +13,7 @@ from ontoweir.mappings.model.catalog import (
     StringType,
 )
 from ontoweir.measuring.declared import AddKey, AddReference, Declared, SetDomain
+from ontoweir.progress.progress import OnProgress
 from ontoweir.scaffold.ddl.read_constraints import Constraints
 from ontoweir.scaffold.guess_tables import Guessed
 from ontoweir.scaffold.measure_guessed import BY_DATABASE, Evidence, measure_guessed
@@ -26,6 +27,7 @@ def measure_declared(
     guess: Callable[[frozenset[str]], Guessed],
     declared: Mapping[str, Constraints],
     spark: Any,
+    on_progress: OnProgress,
 ) -> tuple[Guessed, Evidence]:
     """As `measure_guessed`, with what databases declare of their tables; and the tables as they are
     guessed then: one that others refer to, and whose rows are in no order of its time, is about
@@ -36,20 +38,21 @@ def measure_declared(
         guess: the same, where some tables are static.
         declared: by databases, of the tables that were copied from them.
         spark: gives the session where a source needs it.
+        on_progress: is told of rows that are read.
 
     Raises:
         DataError: data cannot be read.
     """
     if not declared:
-        return guessed, measure_guessed(guessed.catalog, spark)
-    evidence = measure_guessed(_declare_keys(guessed.catalog, declared), spark)
+        return guessed, measure_guessed(guessed.catalog, spark, on_progress)
+    evidence = measure_guessed(_declare_keys(guessed.catalog, declared), spark, on_progress)
     named = {r.relation for one in declared.values() for r in one.references}
     streams = evidence.catalog.streams
     about = frozenset(n for n, s in streams.items() if s.data.sort and n in named)
     if not about or len(about) == len(streams):
         return guessed, _declare_constraints(evidence, declared)
     guessed = guess(about)
-    evidence = measure_guessed(_declare_keys(guessed.catalog, declared), spark)
+    evidence = measure_guessed(_declare_keys(guessed.catalog, declared), spark, on_progress)
     made = _declare_constraints(evidence, declared)
     told = [
         (n, f"others refer to it, and its rows are in no order of {streams[n].timestamp}")

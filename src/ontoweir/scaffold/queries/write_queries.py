@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
-from math import ceil, floor
+from math import ceil, floor, isfinite
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, FloatType, Stream
@@ -324,6 +324,8 @@ def _middle(measured: "MeasuredStream", column: str) -> str:
     if found is None or found.minimum is None or found.maximum is None:
         return "0"
     low, high = float(found.minimum), float(found.maximum)
+    if not isfinite(high - low):  # a file may have inf in it
+        low = high = next((end for end in (low, high) if isfinite(end)), 0.0)
     middle = low + 0.75 * (high - low)
     if abs(middle) >= 10:
         return str(floor(middle))

@@ -1,6 +1,7 @@
 """Names of tables and columns as names of classes and properties, and as words."""
 
 import re
+from functools import lru_cache
 
 _GENERAL = frozenset(("id", "uuid", "guid", "no", "nr", "number", "key", "code", "row", "index"))
 """What a column may be called in any table."""
@@ -46,6 +47,7 @@ def without_id(column: str) -> str:
     return re.sub(r"[_\W]*id$", "", column, flags=re.IGNORECASE) or column
 
 
+@lru_cache(maxsize=1 << 16)
 def words_of(name: str) -> tuple[str, ...]:
     """The words of a name, of snake or camel case, in lower case: `avgSpeed` and `AVG_SPEED` have
     `avg` and `speed`."""

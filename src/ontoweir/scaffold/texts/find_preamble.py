@@ -14,6 +14,8 @@ _LINES = 2_000
 """So many lines at the beginning of a file are looked at."""
 _DEEPEST = 200
 """So many lines before a header, at most, are taken for such."""
+_LEVELS = 6
+"""So many lines of a header are looked for."""
 _SURE = 0.9
 """So many of the rows have the same number of cells."""
 
@@ -22,12 +24,14 @@ _SURE = 0.9
 class Preamble:
     """`skip`: so many lines are before the header; `below`: so many below it are no rows;
     `comment`: what lines of comments begin with (empty: none are there); `names`: of the columns,
-    where the header is itself marked as a comment (empty: it is not)."""
+    where the header is itself marked as a comment, or has several lines (empty: else); `levels`:
+    the lines before the header have the rest of the names."""
 
     skip: int = 0
     below: int = 0
     comment: str = ""
     names: tuple[str, ...] = ()
+    levels: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +61,19 @@ def find_preamble(
 
     >>> value, null, rows = str.isdigit, "NA".__eq__, 6 * "1,2\\n"
     >>> find_preamble("# by SCADA\\nt,x\\n" + rows, ",;", value, null)
-    Preamble(skip=0, below=0, comment='#', names=())
+    Preamble(skip=0, below=0, comment='#', names=(), levels=False)
     >>> find_preamble("Site 4\\n\\nt,x\\ns,bar\\n" + rows, ",;", value, null)
-    Preamble(skip=2, below=1, comment='', names=())
+    Preamble(skip=2, below=1, comment='', names=(), levels=False)
     >>> find_preamble("# by SCADA\\n# t,x\\n" + rows, ",;", value, null)
-    Preamble(skip=1, below=0, comment='', names=('t', 'x'))
+    Preamble(skip=1, below=0, comment='', names=('t', 'x'), levels=False)
     """
     test = _Test(is_value, is_null)
     lines = cut_lines(head)[:_LINES]
     marked = _count_marked(lines)
     if marked:
         return _find_marked(lines, marked, separators, test)
+    if not named and (levels := _find_levels(lines, separators, test)) is not None:
+        return levels
     found = [(title, s) for s in separators if (title := _find_title(lines, s)) is not None]
     first = [one for one in found if not one[0][0]]  # by other separators there would be titles
     if not found:
@@ -118,6 +124,49 @@ def _find_marked(
     return Preamble(comment=mark)
 
 
+def _find_levels(lines: Sequence[str], separators: Sequence[str], test: "_Test") -> Preamble | None:
+    """A header of several lines, as pandas writes columns of several levels: each name has a part
+    in each line, and below them a line names the index, or the first line has a name twice (None:
+    there is no such header)."""
+    for separator in separators:
+        rows = [_cut(line, separator) for line in lines[: _LEVELS + 2]]
+        width = len(rows[0]) if rows else 0
+        if width < 2 or any(len(row) != width for row in rows):
+            continue
+        for last in range(1, min(_LEVELS, len(rows) - 1)):
+            index = _count_index(rows[: last + 1], test)
+            if index is None or not any(map(test.is_value, rows[last + 1][:index])):
+                continue
+            closed = not any(rows[last][index:])
+            levels = rows[: last if closed else last + 1]
+            firsts = levels[0][index:]
+            if len(levels) < 2 or not (closed or len({*firsts}) < len(firsts)):
+                continue
+            called = rows[last][:index] if closed else [""] * index
+            names = [
+                _clean(c) or ("index" if n == 0 else f"index{n}") for n, c in enumerate(called)
+            ]
+            names += [_clean(" ".join(part)) for part in zip(*levels, strict=True)][index:]
+            if len({name.lower() for name in names}) == len(names):
+                return Preamble(skip=last, names=tuple(names), levels=True)
+    return None
+
+
+def _count_index(rows: Sequence[Sequence[str]], test: "_Test") -> int | None:
+    """How many columns of an index are before those with names in each line, but for the last line,
+    which may name the index alone (None: the lines are none of a header)."""
+    first, last = rows[0], rows[-1]
+    if any(test.is_value(cell) for row in rows for cell in row):
+        return None
+    index = next((n for n, cell in enumerate(last) if not cell), 0) if first[0] else 0
+    if not first[0]:
+        index = next((n for n, cell in enumerate(first) if cell), 0)
+    if not index or not all(all(row[index:]) for row in rows[:-1]):
+        return None
+    closed = all(last[:index]) and not any(last[index:])
+    return index if closed or (all(last[index:]) and not any(last[:index])) else None
+
+
 def _find_title(lines: Sequence[str], separator: str) -> tuple[int, int] | None:
     """How many lines with another number of cells are before the first row, and how many cells a
     row has (None: rows have no number of cells of their own)."""
@@ -159,10 +208,11 @@ def list_left_out(head: str, preamble: Preamble, is_value: Callable[[str], bool]
     """What is left out at the beginning of a file; of comments those before the first row.
 
     >>> list_left_out("Site 4\\n\\nt,x\\ns,bar\\n1,2\\n", Preamble(skip=2, below=1), str.isdigit)
-    LeftOut(lines=('Site 4', 's,bar'), values=0)
+    LeftOut(lines=('Site 4', 's,bar'), values=0, cut=0, seen=0)
     """
     lines = cut_lines(head)[:_LINES]
     mark, before, rest = preamble.comment, lines[: preamble.skip], lines[preamble.skip :]
+    before = [] if preamble.levels else before
     first = next((n for n, x in enumerate(rest) if not (mark and x.startswith(mark))), len(rest))
     below = rest[first + 1 : first + 1 + preamble.below]
     cells = [max((_cut(line, s) for s in ",;\t"), key=len) for line in before]

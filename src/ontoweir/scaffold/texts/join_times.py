@@ -1,10 +1,10 @@
 """Find a time that is in several columns: a date and a time of day, or year, month, day, hour."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from ontoweir.mappings.model.catalog import IntType, StringType, TimeFormat
+from ontoweir.mappings.model.catalog import FloatType, IntType, StringType, TimeFormat
 from ontoweir.runtime.times.read_times import read_times
 from ontoweir.runtime.times.suggest_format import find_turned, suggest_format
 
@@ -25,6 +25,8 @@ _PARTS = (
 """Directives of patterns, what a column of each has, and what such a column is called."""
 _DAYS = 3
 """Of them the first, which make a day; a year alone, or with a month, may be no time of rows."""
+_WITH_ZERO = re.compile(r"[0-9]{1,4}\.0")
+"""A whole number, as pandas writes those of columns in which some are missing."""
 T = TypeVar("T")
 _SEEN = 1000
 """So many values say how times are written."""
@@ -72,7 +74,10 @@ def tell_turned(texts: Sequence[str], form: str) -> str:
 
 
 def join_parts(
-    types: "Sequence[tuple[str, ColumnType]]", rows: "pa.Table", least: int = _DAYS
+    types: "Sequence[tuple[str, ColumnType]]",
+    rows: "pa.Table",
+    least: int,
+    read_texts: "Callable[[str], pa.ChunkedArray | None]",
 ) -> tuple[TimeFormat, list[int], str] | None:
     """The same of a year, a month and a day, and what there is of hour, minute and second, each in
     a column of its own that is called so (None: there are none).
@@ -81,28 +86,44 @@ def join_parts(
         types: of the columns.
         rows: of a file.
         least: so many of them there are; 1: a year is enough.
+        read_texts: what is written in a column of the file (None: it is no text), as 1950.0 may be
+            for the year 1950.
     """
     import pyarrow as pa
 
     found: list[tuple[str, str, str]] = []
+    zeros: dict[str, pa.ChunkedArray] = {}
+    for n, kind in types:
+        if isinstance(kind, FloatType) and _is_part(n) and (texts := read_texts(n)) is not None:
+            cells = texts.to_pylist()
+            if cells and all(cell is not None and _WITH_ZERO.fullmatch(cell) for cell in cells):
+                zeros[n] = texts
     for directive, said, called in _PARTS:
         taken = {column for _, _, column in found}
-        whole = (n for n, k in types if isinstance(k, IntType | StringType) and n not in taken)
+        kinds = (IntType, StringType)
+        whole = (n for n, k in types if n not in taken and (n in zeros or isinstance(k, kinds)))
         # of names that differ in their case, as MM and mm do, each has its place behind it
         name = next((n for n in whole if n.strip().lower().rstrip("0123456789") in called), None)
         if name is None:
             break
         found.append((directive, said, name))
-    columns = [rows.column(name) for _, _, name in found]
+    columns = [zeros.get(name, rows.column(name)) for _, _, name in found]
     if len(found) < least or any(column.null_count for column in columns):
         return None
-    form = " ".join(f"%{directive}" for directive, _, _ in found)
+    rows_seen = min(map(len, columns), default=0)
+    columns = [column.slice(0, rows_seen) for column in columns]
+    form = " ".join(f"%{d}{'.0' if name in zeros else ''}" for d, _, name in found)
     written = TimeFormat(form, tuple(name for _, _, name in found))
     times, wrong = read_times([column.cast(pa.string()) for column in columns], written)
     if wrong is not None:
         return None
     why = ", ".join(f"{name} has {said}" for _, said, name in found)
     return written, times.to_pylist(), why
+
+
+def _is_part(name: str) -> bool:
+    """Whether a column is called like a part of a time."""
+    return any(name.strip().lower() in called for _, _, called in _PARTS)
 
 
 def spread(values: "list[T]") -> "list[T]":

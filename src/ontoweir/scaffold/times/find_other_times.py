@@ -1,6 +1,7 @@
 """Columns that tell time in a way that is not read: which, and what to write instead."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from datetime import date
 from itertools import pairwise
@@ -17,14 +18,25 @@ year 1, whose first day is 1."""
 _YEARS = (1500, 2200)
 _DAY_NAME = re.compile(r"day|date|datum|time|ordinal|serial", re.I)
 _YEAR_NAME = re.compile(r"year|yr|jahr|annee|anno", re.I)
+_PARTS, _SURE, _SHOWN = 3, 0.9, 60
+"""So many words at least are in a row of a log; in so many of its rows there are as many; so much
+of one is shown."""
+_ROWS = 2
+"""So many rows say whether times go on."""
 _ELAPSED = re.compile(r"-?(?:[0-9]+ days?,? )[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?")
 
 
 def find_other_times(samples: Sequence[Sample]) -> tuple[str, str] | None:
     """Why a column that seems to tell time is not taken for one, and what to write (None: there is
     no such column): years with a fraction of zero, days that are counted, and times since a
-    beginning that is not said."""
+    beginning that is not said. Or a table whose rows are one text each, as logs are; or that all
+    have one row, at most."""
+    few = [f"{s.name} has {'one row' if s.rows.num_rows else 'no rows'}" for s in samples]
+    if all(sample.rows.num_rows < _ROWS for sample in samples):
+        return ", ".join(few), "name a file with more: that times go on is seen in several rows"
     for sample in samples:
+        if (told := _tell_text(sample)) is not None:
+            return told
         for name, kind in sample.types:
             column = f"{sample.name}.{name}"
             values = [v for v in sample.rows.column(name).to_pylist() if v is not None]
@@ -44,6 +56,23 @@ def find_other_times(samples: Sequence[Sample]) -> tuple[str, str] | None:
             if found is not None:
                 return found
     return None
+
+
+def _tell_text(sample: Sample) -> tuple[str, str] | None:
+    """The same of text whose rows are one cell each (None: they are more)."""
+    if sample.format != "csv" or [type(kind) for _, kind in sample.types] != [StringType]:
+        return None
+    rows = [str(v).split() for v in sample.rows.column(0).to_pylist() if v is not None]
+    widths = Counter(map(len, rows))
+    width, often = next(iter(widths.most_common(1)), (0, 0))
+    if width < _PARTS:
+        return None
+    shown = " ".join(rows[0])
+    why = f"each row of {sample.name} is one text, such as {shown[:_SHOWN]!r}"
+    if often < _SURE * len(rows):
+        return why, "write it as CSV or JSON lines, with a column for the time"
+    names = ",".join(["day", "clock", *(f"c{n}" for n in range(3, width + 1))][:width])
+    return why, f"if blanks part its cells, name all {width} of them: --names {names}"
 
 
 def _tell_number(column: str, name: str, values: list[float]) -> tuple[str, str] | None:
