@@ -42,6 +42,7 @@ _LONG_NUMBER = re.compile(rb"[0-9.eE+-]{1000}")
 _FAR = 1000
 """Digits of a number, and levels of nesting, up to which Spark's parser goes."""
 _WITHOUT_EFFECT = LIVE_OPTIONS | {
+    "pathglobfilter",  # it says which files are read
     *("primitivesasstring", "prefersdecimal", "dateformat", "timestampformat", "samplingratio"),
     *("timestampntzformat", "dropfieldifallnull", "inferschema", "header"),
 }
