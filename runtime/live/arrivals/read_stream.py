@@ -142,7 +142,7 @@ def source_options(stream: Stream) -> dict[str, str]:
     if "**" in path.split("/") and "://" not in local_path(path) and not os.path.exists(path):
         raise DataError(
             f"{stream.name}: a pattern with ** does not go with a live run",
-            why="Spark, which lists the files, takes ** for one folder, and a replay for any number",
+            why="Spark takes ** for the names of one level, and a replay for those of any number",
             fix="name the folder: the files in it and in the folders below it are read",
             source=stream.source,
         )

@@ -18,6 +18,7 @@ from ontoweir.project.project import load_project
 from ontoweir.run.replay_query import ReplayOptions, replay_query
 from ontoweir.run.run_options import RunOptions
 from ontoweir.run.run_queries import run_queries
+from tests.runtime.live.test_serving import register, serve
 
 pytestmark = pytest.mark.spark
 
@@ -218,3 +219,16 @@ def test_java_reads_names_in_any_locale(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     parts = sorted((tmp_path / "out").rglob("part-*.jsonl"))
     assert "".join(part.read_text() for part in parts).count('"k"') == 2
+
+
+def test_a_server_reads_folders_of_columns_beside_others(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    files = Files(tmp_path, "s")
+    register(tmp_path, "q", "SELECT s.k FROM s WHERE s.k >= 0")
+    files.put("s/a.csv", "s/day=1/b.csv", "s/sub/c.csv")
+    serve(tmp_path, spark)
+    files.put("s/day=1/d.csv", "s/sub/deep/e.csv", "s/z.csv")
+    serve(tmp_path, spark)
+    live, replayed = files.answers()
+    assert live == replayed == list(range(11))
