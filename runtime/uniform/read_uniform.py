@@ -1,5 +1,5 @@
 """Read lines of JSON that differ in their values alone: the same members in the same order, with
-the same blanks, and values that are texts without commas, whole numbers, or null.
+the same blanks, and values that are texts without commas, numbers, or null.
 
 What of a line is not a value is compared with the first line, and what is a value has no quotes
 and nothing escaped: so each line is the object that Arrow's reader would see, with these values.
@@ -10,15 +10,18 @@ from collections.abc import Mapping
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ontoweir.runtime.columnar.frame import Array
-from ontoweir.runtime.uniform.parse_whole import LONGEST, parse_whole
+from ontoweir.runtime.uniform.parse_whole import parse_whole
 
 _MEMBER = re.compile(
     rb'(?P<key>"[^"\\,\x00-\x1f]*")[ \t]*:[ \t]*'
-    rb'(?P<value>"[^"\\,\x00-\x1f]*"|-?[0-9]{1,%d}|null)(?P<end>[ \t]*)(?P<next>[,}])[ \t]*'
-    % LONGEST
+    rb'(?P<value>"[^"\\,\x00-\x1f]*"|-?[0-9][0-9.eE+-]*|null)(?P<end>[ \t]*)(?P<next>[,}])[ \t]*'
 )
+_NUMBER = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
+_FAR = 40
+"""Bytes of the longest number."""
 _QUOTE, _COMMA, _NEWLINE, _BLANK = (ord(c) for c in '",\n ')
 _NULL = np.uint64(int.from_bytes(b"null", "little"))
 _MARGIN = 16
@@ -53,7 +56,8 @@ class _Lines:
 
 
 def read_uniform(block: bytes, kinds: Mapping[str, pa.DataType]) -> pa.Table | None:
-    """The members wanted of lines that are all alike: texts, and int64 (None: they are not).
+    """The members wanted of lines that are all alike: texts, int64, and of other numbers the text
+    (None: they are not alike).
 
     Args:
         block: at least one line, UTF-8, none of them blank.
@@ -84,12 +88,21 @@ def read_uniform(block: bytes, kinds: Mapping[str, pa.DataType]) -> pa.Table | N
         texts += read[1]
     if np.count_nonzero(held.lines == _QUOTE) != 2 * (rows * len(keys) + texts):
         return None
-    wanted = {n: found[n] if n in found else pa.nulls(rows, kind) for n, kind in kinds.items()}
-    return pa.table(wanted, schema=pa.schema(list(kinds.items())))
+    given = {name: _given(kind) for name, kind in kinds.items()}
+    wanted = {n: found[n] if n in found else pa.nulls(rows, kind) for n, kind in given.items()}
+    return pa.table(wanted, schema=pa.schema(list(given.items())))
 
 
 def _is_other(kind: pa.DataType) -> bool:
-    return not (pa.types.is_string(kind) or pa.types.is_int64(kind))
+    return not (pa.types.is_string(kind) or pa.types.is_int64(kind) or _is_fraction(kind))
+
+
+def _is_fraction(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def _given(kind: pa.DataType) -> pa.DataType:
+    return pa.string() if _is_fraction(kind) else kind
 
 
 def _find_layout(block: bytes) -> tuple[list[str], list[bytes]] | None:
@@ -138,16 +151,32 @@ def _read_values(
         made = pa.nulls(0) if kind is None else _take_texts(held, inner, sizes, mask)
         return made, texts
     if none.all():
-        return pa.nulls(len(starts), pa.null() if kind is None else kind), 0
-    if kind is not None and not pa.types.is_int64(kind):
+        return pa.nulls(len(starts), pa.null() if kind is None else _given(kind)), 0
+    if kind is not None and pa.types.is_string(kind):
         return None
-    numbers = parse_whole(held.words, starts, words, ends) if whole else None
-    if not whole:
-        some = parse_whole(held.words, starts[~none], words[~none], ends[~none])
-        if some is not None:
-            numbers = np.zeros(len(starts), dtype=np.int64)
-            numbers[~none] = some
-    return None if numbers is None else (pa.array(numbers, pa.int64(), mask=mask), 0)
+    made = None
+    if kind is None or pa.types.is_int64(kind):
+        made = _take_whole(held, starts, words, ends, mask)
+    if made is None and (kind is None or _is_fraction(kind)):
+        sizes = lengths if mask is None else np.where(mask, 0, lengths)
+        made = _take_texts(held, starts, sizes, mask) if sizes.max() <= _FAR else None
+        if made is not None and pc.all(pc.match_substring_regex(made, _NUMBER)).as_py() is False:
+            made = None
+    return None if made is None else (made, 0)
+
+
+def _take_whole(
+    held: _Lines, starts: Array, words: Array, ends: Array, mask: Array | None
+) -> pa.Array | None:
+    """Whole numbers (None: not all are)."""
+    if mask is None:
+        numbers = parse_whole(held.words, starts, words, ends)
+    else:
+        some = parse_whole(held.words, starts[~mask], words[~mask], ends[~mask])
+        numbers = None if some is None else np.zeros(len(starts), dtype=np.int64)
+        if numbers is not None:
+            numbers[~mask] = some
+    return None if numbers is None else pa.array(numbers, pa.int64(), mask=mask)
 
 
 def _take_texts(held: _Lines, starts: Array, sizes: Array, mask: Array | None) -> pa.Array:

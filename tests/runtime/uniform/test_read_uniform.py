@@ -12,7 +12,16 @@ import pytest
 
 from ontoweir.runtime.uniform.read_uniform import read_uniform
 
-KINDS = {"a": pa.string(), "n": pa.int64(), "é": pa.string(), "m": pa.int64()}
+KINDS = {
+    "a": pa.string(),
+    "n": pa.int64(),
+    "é": pa.string(),
+    "m": pa.int64(),
+    "x": pa.float64(),
+    "d": pa.decimal128(36, 2),
+}
+FRACTIONS = ("x", "d")
+NUMBERS = ("0", "-0", "-0.0", "1.5", "12.25", "1e3", "-1E-05", "123456789012345678.5", "7", "0.1e1")
 TEXTS = ("", "x", "four", "fives", "twelve bytes", "thirteen byte", "äöü" * 9, "}{][:", "null", "'")
 EDGES = (0, 9, 10, 99_999_999, 100_000_000, 9_999_999_999_999_999, -1, -9_999_999_999_999_999)
 CHANGES = (
@@ -23,7 +32,7 @@ CHANGES = (
 
 def _parse(block: bytes) -> pa.Table:
     """Arrow's reader."""
-    schema = pa.schema(list(KINDS.items()))
+    schema = pa.schema([(n, k) for n, k in KINDS.items() if n not in FRACTIONS])
     options = pjson.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
     return pjson.read_json(pa.BufferReader(block), parse_options=options)
 
@@ -33,26 +42,32 @@ def _load(block: bytes) -> list[tuple[Any, ...]] | None:
     rows = []
     for line in block.decode().removesuffix("\n").split("\n"):
         try:
-            found = json.loads(line)
+            found = json.loads(line, parse_float=_Number, parse_int=_Number)
         except ValueError:
             return None
         if not isinstance(found, dict):
             return None
-        rows.append(tuple(found.get(name) for name in KINDS))
-        for value, kind in zip(rows[-1], KINDS.values(), strict=True):
-            wanted = str if pa.types.is_string(kind) else int
-            if value is not None and type(value) is not wanted:
+        for name, kind in KINDS.items():
+            wanted = str if pa.types.is_string(kind) else _Number
+            if found.get(name) is not None and type(found[name]) is not wanted:
                 return None
+            if found.get(name) is not None and name not in FRACTIONS and wanted is _Number:
+                found[name] = int(found[name])
+        rows.append(tuple(found.get(name) for name in KINDS))
     return rows
+
+
+class _Number(str):
+    """A number, as it is written."""
 
 
 def _make(random: Random) -> bytes:
     """Lines with the same members."""
-    names = random.sample(["a", "n", "é", "m", "b", "", "null"], random.randint(1, 5))
+    names = random.sample([*KINDS, "b", "", "null"], random.randint(1, 6))
     blank = random.choice([(", ", ": "), (",", ":"), ("\t, ", " :")])
     texts = {name: random.random() < 0.5 for name in names}
     if random.random() < 0.8:  # as they are declared
-        texts |= {"a": True, "é": True, "n": False, "m": False}
+        texts |= {"a": True, "é": True, "n": False, "m": False, "x": False, "d": False}
     nulls = random.choice([0, 0, 0.3, 1])
     long = random.choice([1, 12, 16])
 
@@ -61,6 +76,8 @@ def _make(random: Random) -> bytes:
             return None
         if texts[name]:
             return random.choice(TEXTS)
+        if name in FRACTIONS or name == "b":
+            return f"@{random.choice(NUMBERS)}@"
         whole = random.choice([*EDGES, *[random.randint(-(10**9), 10**long - 1) for _ in EDGES]])
         return whole if long > 1 else abs(whole) % 10
 
@@ -68,7 +85,8 @@ def _make(random: Random) -> bytes:
         json.dumps({n: value(n) for n in names}, separators=blank, ensure_ascii=False)
         for _ in range(random.randint(1, 12))
     ]
-    return ("\n".join(lines) + random.choice(["\n", ""])).encode()
+    text = "\n".join(lines) + random.choice(["\n", ""])
+    return text.replace('"@', "").replace('@"', "").encode()
 
 
 def _rows(table: pa.Table) -> Sequence[tuple[Any, ...]]:
@@ -87,7 +105,8 @@ def test_random_lines_are_read_as_others_read_them(seed: int) -> None:
         taken += 1
         table.validate(full=True)
         assert _rows(table) == _load(block)
-        assert table.equals(_parse(block))
+        shown = [n for n in KINDS if n not in FRACTIONS]
+        assert table.select(shown).equals(_parse(block))
     assert taken > 60
 
 
@@ -114,7 +133,7 @@ def test_what_is_changed_is_read_as_python_reads_it_or_not_at_all(seed: int) -> 
             continue
         taken += 1
         assert _rows(table) == _load(block), block
-    assert taken > 50
+    assert taken > 30
     assert refused > 500
 
 
@@ -138,6 +157,16 @@ def test_what_is_changed_is_read_as_python_reads_it_or_not_at_all(seed: int) -> 
         '{"a":{"n":1}}',
         "{}",
         '{"n":nul1}',
+        '{"x":1.}',
+        '{"x":.5}',
+        '{"x":01.5}',
+        '{"x":1.5e}',
+        '{"x":1.5.5}',
+        '{"x":"1.5"}',
+        '{"x":NaN}',
+        '{"b":1.}',
+        '{"b":1e+}',
+        '{"x":1.5555555555555555555555555555555555555555}',
         '{"n":1}}',
         '{"n":1 }',
         '{"a":"x"y"}',
@@ -158,5 +187,5 @@ def test_quotes_of_one_line_do_not_make_up_for_those_of_another() -> None:
 
 
 def test_types_of_others_are_left_to_others() -> None:
-    assert read_uniform(b'{"n":1}\n', {"n": pa.float64()}) is None
+    assert read_uniform(b'{"n":1}\n', {"n": pa.bool_()}) is None
     assert read_uniform(b'{"n":1}\n', {}) is None
