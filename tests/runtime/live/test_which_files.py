@@ -12,9 +12,10 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.listener import StreamingQueryListener
 
-from ontoweir.errors import DataError, RunError
+from ontoweir.errors import DataError, RunError, UsageError
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
+from ontoweir.project.refuse_inputs import refuse_folders
 from ontoweir.run.replay_query import ReplayOptions, replay_query
 from ontoweir.run.run_options import RunOptions
 from ontoweir.run.run_queries import run_queries
@@ -232,3 +233,41 @@ def test_a_server_reads_folders_of_columns_beside_others(
     serve(tmp_path, spark)
     live, replayed = files.answers()
     assert live == replayed == list(range(11))
+
+
+@pytest.mark.parametrize(
+    ("path", "output", "read"),
+    [
+        (".", "out", True),
+        (".", "_out", False),
+        ("s", "s/out", True),
+        ("s", "s", True),
+        ("s", "sout", False),
+        ("*", "out", True),
+        ("s/*", "s/out/deep", True),
+        ("s/*", "out", False),
+    ],
+)
+def test_answers_are_not_written_where_they_would_be_read(
+    path: str, output: str, read: bool, spark: SparkSession, tmp_path: Path
+) -> None:
+    files = Files(tmp_path, path)
+    files.put("s/a.csv")
+    for places in (
+        (tmp_path / output, tmp_path / "_check"),
+        (tmp_path / "_out", tmp_path / output),
+    ):
+        streams = list(files.workspace.project.catalog.streams.values())
+        if not read:
+            refuse_folders(streams, places)
+            continue
+        with pytest.raises(UsageError, match="what is in it would be read as data of s"):
+            refuse_folders(streams, places)
+
+
+def test_a_run_does_not_read_its_own_answers(spark: SparkSession, tmp_path: Path) -> None:
+    files = Files(tmp_path, "s")
+    files.put("s/a.csv")
+    options = RunOptions(tmp_path / "check", tmp_path / "s" / "out", once=True, progress=False)
+    with pytest.raises(UsageError, match="would be read as data of s"):
+        run_queries(files.workspace, [files.query], options, None)
