@@ -8,9 +8,9 @@ ones have come, as logs are rotated; with `--archive` the server moves those tha
 archives, and nothing is removed. `--composed`: queries of groups of windows that are joined, or
 united. Answers are merged (`--compact 16`) and kept for ten minutes of
 their streams' time (`--keep`). Every ten seconds: memory of Python and Java, CPU, threads, open
-files, and the files below the registry and the answers; of each file of answers that was not merged
-yet, from its marker's arrival to when it was written. Prints medians of each
-sixth of the time as JSON; `--draw` makes a picture.
+files, and the files below the registry and the answers; of each timestamp in a file of answers that
+was not merged yet, from its marker's arrival to when the file was written (null: none was). Prints
+medians of each sixth of the time as JSON; `--draw` makes a picture.
 """
 
 import argparse
@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +84,11 @@ def produce_rotating(folder: Path, markers: int, rate: float, rotate: int) -> No
             (folder / name / f"{marker - rotate:06d}.parquet").unlink()
 
 
-def serve(folder: Path, markers: int, given: argparse.Namespace) -> list[dict[str, float]]:
+Look = dict[str, float | None]
+"""What is seen at a moment."""
+
+
+def serve(folder: Path, markers: int, given: argparse.Namespace) -> list[Look]:
     """What was seen every ten seconds."""
     held = {"archive": given.archive, "composed": given.composed}
     prepare(folder, given.queries, markers, **held)
@@ -94,7 +98,7 @@ def serve(folder: Path, markers: int, given: argparse.Namespace) -> list[dict[st
     producer = [sys.executable, __file__, "--produce", str(folder), "--minutes", str(given.minutes)]
     producer += ["--rate", str(given.rate), "--rotate", "0" if given.archive else str(given.rotate)]
     said, moved = folder / "server.txt", folder / "moved.jsonl"
-    looks: list[dict[str, float]] = []
+    looks: list[Look] = []
     written: list[list[tuple[int, float]]] = []
     with said.open("w") as text, moved.open("w") as lines:
         server = subprocess.Popen(command, stdout=text, stderr=text)
@@ -126,8 +130,8 @@ def serve(folder: Path, markers: int, given: argparse.Namespace) -> list[dict[st
     arrived = dict(json.loads(line) for line in moved.read_text().splitlines())
     for seen, files in zip(looks, written, strict=True):
         late = [1000 * (at - arrived[t + 1]) for t, at in files if t + 1 in arrived]
-        seen["latency"] = statistics.median(late) if late else 0.0
-        seen["p95"] = statistics.quantiles(late, n=20)[-1] if len(late) > 1 else 0.0
+        seen["latency"] = statistics.median(late) if late else None
+        seen["p95"] = statistics.quantiles(late, n=20)[-1] if len(late) > 1 else None
     return looks
 
 
@@ -150,9 +154,13 @@ def count_files(folder: Path) -> int:
 
 
 def written_since(folder: Path, since: float) -> list[tuple[int, float]]:
-    """The timestamps (s) of files of answers that were written since, and when, not merged ones."""
+    """The timestamps (s) of files of answers that were written since, and when. A file has several
+    where a micro-batch finished several, as under load; merged ones, whose names have two numbers,
+    were written later."""
     found = []
     for file in folder.glob("q*/part-*.parquet"):
+        if file.name.count("-") > 1:
+            continue
         try:
             written = file.stat().st_mtime
             if written < since:
@@ -160,24 +168,26 @@ def written_since(folder: Path, since: float) -> list[tuple[int, float]]:
             times = set(pq.read_table(file, columns=["at"])["at"].cast("int64").to_pylist())
         except FileNotFoundError:
             continue  # merged since it was listed
-        if len(times) == 1:
-            found.append((times.pop() // 1_000_000, written))
+        found += [(time // 1_000_000, written) for time in times]
     return found
 
 
-def summarize(part: Sequence[Mapping[str, float]]) -> dict[str, Any]:
-    """Medians of some looks."""
+def summarize(part: Sequence[Look]) -> dict[str, Any]:
+    """Medians of some looks, of those that saw something."""
+    shown: dict[str, Any] = {"until_minute": round(part[-1]["at"] or 0.0, 1)}
     names = ("latency", "p95", "python", "java", "cpu", "files", "listed", "open", "threads")
-    shown: dict[str, Any] = {n: round(statistics.median(s[n] for s in part), 2) for n in names}
-    return {"until_minute": round(part[-1]["at"], 1), **shown}
+    for name in names:
+        held = [value for seen in part if (value := seen[name]) is not None]
+        shown[name] = round(statistics.median(held), 2) if held else None
+    return shown
 
 
-def draw(looks: Sequence[Mapping[str, float]], file: Path) -> None:
+def draw(looks: Sequence[Look], file: Path) -> None:
     """Each figure over the minutes."""
-    panels = [
-        Panel(title, "minutes", up, {"": [(seen["at"], seen[name]) for seen in looks]})
-        for name, title, up in PANELS
-    ]
+    panels = []
+    for name, title, up in PANELS:
+        line = [(s["at"] or 0.0, value) for s in looks if (value := s[name]) is not None]
+        panels.append(Panel(title, "minutes", up, {"": line}))
     draw_lines(panels, file)
 
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from ontoweir.mappings.model.catalog import DataSource, Stream
 from ontoweir.runtime.live.archive.move_files import FORGOTTEN, ArchiveKeeper
 from ontoweir.runtime.live.arrivals.open_sources import LiveSources
+from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord
 from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
 
 COMPACT = 100
@@ -42,7 +43,7 @@ class Arrivals:
         self.log = self.spark.sources / "0"
         self.log.mkdir(parents=True)
         self.keeper = ArchiveKeeper(folder, print)
-        self.keeper.hold([self.stream], "run", -1)
+        self.keeper.hold([self.stream], CommitRecord("run"), -1)
         self.entry, self.logged, self.come = -1, set[str](), 0
         self.lines: list[str] = []
 

@@ -140,7 +140,7 @@ class BatchProcessor:
             self.publish(place)
             self.place_anew()
         streams = [history.stream for history in job.histories]
-        self.keeper.hold(streams, self.record.run, self.state.batch)
+        self.keeper.hold(streams, self.record, self.state.batch)
         self.entries = count_entries(self.spark_folder) if options.forget else 0
         """How many files Spark's logs have, about."""
         self.most_listed = min(options.forget, FORGOTTEN if self.keeper.held else options.forget)

@@ -2,10 +2,11 @@
 
 Hidden names (`_…`, `.…`) and names that say that a file is not finished (`x.parquet.tmp`) are none.
 Beside files that end in .parquet, Parquet's others are none; beside .avro, Avro's, and so
-of Arrow. A file that a
-source itself names is data, whatever it is called.
+of Arrow. Where the source's options have pathGlobFilter, names that it does not have are none.
+A file that a source itself names is data, whatever it is called.
 """
 
+import fnmatch
 import os
 from collections.abc import Sequence
 from urllib.parse import unquote
@@ -14,6 +15,7 @@ from ontoweir.errors import DataError, Source
 from ontoweir.files.name_formats import NESTED_PARQUET
 from ontoweir.mappings.model.catalog import DataSource
 from ontoweir.runtime.located.archive_places import find_archived_path
+from ontoweir.runtime.located.spell_braces import spell_braces
 
 _UNFINISHED = (
     *(".tmp", ".temp", ".part", ".partial", ".inprogress", ".incomplete", ".filepart"),
@@ -33,16 +35,35 @@ def is_finished(name: str) -> bool:
     >>> [is_finished(name) for name in ("a.csv", "_SUCCESS", ".a.csv.crc", "a.parquet.tmp")]
     [True, False, False, False]
     """
+    if name == "lost+found":  # a file system's own, which users may not look into
+        return False
     return not name.startswith(("_", ".")) and not name.lower().endswith(_UNFINISHED)
 
 
-def name_data(data_format: str, files: Sequence[str]) -> list[str]:
-    """Those that end as their format does, in folders where any does, and all of other folders.
+def is_asked_for(data: DataSource, file: str) -> bool:
+    """Whether a source's pathGlobFilter has a file's name, as Hadoop reads it: with `*`, `?`,
+    `[…]` and `{…,…}`.
 
-    >>> name_data("parquet", ["a/1.parquet", "a/note.txt", "b/1.dat"])
+    >>> data = DataSource("csv", "/in", (("pathGlobFilter", "{a,b*}.csv"),))
+    >>> [is_asked_for(data, f"/in/{name}.csv") for name in ("a", "bc", "c")]
+    [True, True, False]
+    """
+    asked = next((v for n, v in data.options if n.lower() == "pathglobfilter"), None)
+    if asked is None:
+        return True
+    name = os.path.basename(file)
+    return any(fnmatch.fnmatchcase(name, one) for one in spell_braces(asked.replace("[^", "[!")))
+
+
+def name_data(data: DataSource, files: Sequence[str]) -> list[str]:
+    """Those that are asked for, and end as their format does, in folders where any does, and all of
+    other folders.
+
+    >>> name_data(DataSource("parquet", "a"), ["a/1.parquet", "a/note.txt", "b/1.dat"])
     ['a/1.parquet', 'b/1.dat']
     """
-    endings = _ENDINGS.get(data_format)
+    files = [f for f in files if is_asked_for(data, f)]
+    endings = _ENDINGS.get(data.format)
     if endings is None:
         return list(files)
     marked = {os.path.dirname(f) for f in files if f.lower().endswith(endings)}
@@ -55,7 +76,7 @@ def is_data(data: DataSource, file: str) -> bool:
     if base == file:
         return True
     inner = file[len(base) :] if file.startswith(f"{base}/") else os.path.basename(file)
-    if not all(map(is_finished, inner.strip("/").split("/"))):
+    if not all(map(is_finished, inner.strip("/").split("/"))) or not is_asked_for(data, file):
         return False
     endings = _ENDINGS.get(data.format)
     if endings is None or file.lower().endswith(endings):

@@ -40,12 +40,13 @@ class Owner:
 @dataclass(slots=True)
 class HeldArchive:
     """The archive of a stream, whose lock this process holds. `commit`: the last commit that is
-    noted in it."""
+    noted in it; `mine`: what says whose it is."""
 
     stream: Stream
     lock: Lock
     readers: int
     commit: int
+    mine: bytes
 
     @property
     def folder(self) -> Path:
@@ -56,11 +57,19 @@ class HeldArchive:
         """Note that files of a commit are about to be moved.
 
         Raises:
+            UsageError: what says whose the archive is has been removed, or is another run's.
             OSError: the disk does not take it.
         """
+        place = self.folder / _HELD
+        if _read(place / _OWNER) != self.mine:
+            raise UsageError(
+                f"{place / _OWNER} was removed, or replaced, while a run used the archive",
+                why="another run may have moved files there that this one has not read",
+                fix="leave that folder as it is; stop the other run, and start again",
+                source=self.stream.source,
+            )
         if commit == self.commit:
             return
-        place = self.folder / _HELD
         before, after = place / f"{_COMMIT}{self.commit}", place / f"{_COMMIT}{commit}"
         if before.exists():
             os.rename(before, after)
@@ -129,7 +138,12 @@ def hold_archive(stream: Stream, owner: Owner) -> HeldArchive:
     except UsageError:
         lock.release()
         raise
-    return HeldArchive(stream, lock, readers, last)
+    return HeldArchive(stream, lock, readers, last, mine)
+
+
+def has_owner(stream: Stream) -> bool:
+    """Whether the archive of a stream says whose it is."""
+    return Path(stream.data.archive or "", _HELD, _OWNER).exists()
 
 
 def _check_place(stream: Stream, archive: Path) -> None:

@@ -13,7 +13,14 @@ from ontoweir.runtime.located.archive_places import (
     is_same_file,
     refuse_both,
 )
-from ontoweir.runtime.located.data_files import is_finished, local_path, name_data, no_path
+from ontoweir.runtime.located.data_files import (
+    is_asked_for,
+    is_finished,
+    local_path,
+    name_data,
+    no_path,
+)
+from ontoweir.runtime.located.spell_braces import spell_braces
 from ontoweir.runtime.spark.read_view import VIEW
 
 
@@ -60,7 +67,7 @@ def locate_source(data: DataSource, table: str, catalog_file: str) -> Located:
                     raise refuse_both(here.place, archived.place)
             else:
                 found[archived.file] = archived
-    if not found and not os.path.isdir(path) and not glob.glob(path, recursive=True):
+    if not found and not os.path.isdir(path) and not find_matches(path):
         raise DataError(
             f"there is no data for {table}",
             why="the catalog names this file or folder",
@@ -68,11 +75,15 @@ def locate_source(data: DataSource, table: str, catalog_file: str) -> Located:
             source=Source(path),
         )
     inner = [f.file for f in found.values() if f.file != f.match]
-    data_of = {f.match for f in found.values() if f.file == f.match} | {
-        *name_data(data.format, inner)
-    }
+    named = {f.match for f in found.values() if f.file == f.match}
+    data_of = {f for f in named if f == path or is_asked_for(data, f)} | {*name_data(data, inner)}
     ordered = sorted(found.values(), key=lambda f: (f.match, f.file))
     return Located(path, tuple(f.place for f in ordered if f.file in data_of))
+
+
+def find_matches(pattern: str) -> list[str]:
+    """The files and folders that a pattern names."""
+    return [m for one in spell_braces(pattern) for m in glob.glob(one, recursive=True)]
 
 
 def list_archived(data: DataSource) -> Iterator[Found]:
@@ -93,8 +104,8 @@ def _list(path: str) -> Iterator[Found]:
     if os.path.exists(path):
         matches = [path]
     else:
-        named = glob.glob(path, recursive=True)
-        matches = [m for m in named if is_finished(os.path.basename(m))]
+        matches = [m for m in find_matches(path) if is_finished(os.path.basename(m))]
+        matches = [m for m in matches if os.path.isfile(m) or os.path.isdir(m)]
     for match in matches:
         if not os.path.isdir(match):
             yield Found(match, match, match)
@@ -104,13 +115,25 @@ def _list(path: str) -> Iterator[Found]:
 
 
 def _walk(folder: str) -> Iterator[str]:
-    """The files of data in a folder, and those below it, but by links to folders."""
+    """The files of data in a folder, and those below it, but by links to folders.
+
+    Raises:
+        DataError: one of the folders may not be looked into.
+    """
     waiting = [folder]
     while waiting:
+        place = waiting.pop()
         try:
-            with os.scandir(waiting.pop()) as entries:
+            with os.scandir(place) as entries:
                 there = [entry for entry in entries if is_finished(entry.name)]
-        except OSError:  # it may not be looked into, or has just been removed
+        except (FileNotFoundError, NotADirectoryError):  # it has just been removed
             continue
+        except OSError as error:
+            raise DataError(
+                f"{place} cannot be looked into: {error.strerror or error}",
+                why="its files are a part of the data",
+                fix="give this process the right to read it, or move it away",
+                source=Source(place),
+            ) from error
         waiting += [entry.path for entry in there if entry.is_dir(follow_symlinks=False)]
         yield from (entry.path for entry in there if entry.is_file())

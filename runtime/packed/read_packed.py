@@ -40,6 +40,8 @@ def is_packed(data: DataSource, located: Located) -> bool:
     if package is None or located.files is None or find_spec(package) is None:
         return False
     known = LIVE_OPTIONS.union(_OPTIONS[data.format])
+    if data.format not in ("delta", "iceberg"):
+        known |= {"pathglobfilter"}
     return all(name.lower() in known for name, _ in data.options)
 
 

@@ -4,13 +4,16 @@ Nothing that Java says is an answer: its stdout goes to stderr, too.
 """
 
 import atexit
+import contextlib
 import os
 import re
 import signal
 import subprocess
+import sys
 import threading
 import traceback
 from collections import deque
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.errors import RunError, UsageError
@@ -23,6 +26,8 @@ _GREETING = b"WARNING: Using incubator modules: "
 _PACKAGES = "spark.jars.packages"
 _LONGEST_END = 10.0
 """Seconds that Java has to end by itself."""
+_LOCALE = ("LC_ALL", "LC_CTYPE", "LANG")
+"""Variables of the environment that say the locale, the strongest first."""
 _FATAL = re.compile(r"OutOfMemoryError|fatal error|insufficient memory", re.IGNORECASE)
 _THROWN = re.compile(
     r'^Exception in thread "main" (?:[\w.$]+: )?(?:requirement failed: )?(.*)$', re.MULTILINE
@@ -52,7 +57,8 @@ def start_java(conf: "SparkConf") -> Any:
     try:
         try:
             parts = _Deaf(stdout=output.writer, stderr=output.writer)
-            gateway = launch_gateway(conf, parts)  # type: ignore[no-untyped-call]
+            with _names_of_files():
+                gateway = launch_gateway(conf, parts)  # type: ignore[no-untyped-call]
         finally:
             os.close(output.writer)
     except PySparkException as error:
@@ -65,6 +71,26 @@ def start_java(conf: "SparkConf") -> Any:
     if gateway.proc is not None:
         atexit.register(await_end, gateway.proc, _LONGEST_END)
     return gateway
+
+
+@contextlib.contextmanager
+def _names_of_files() -> Iterator[None]:
+    """Java, too, takes the names of files for UTF-8 meanwhile: in the locale C Python does by
+    itself, and Java reads ASCII alone."""
+    set_for = next((name for name in _LOCALE if os.environ.get(name)), None)
+    plain = set_for is None or os.environ[set_for] in ("C", "POSIX")
+    if not plain or sys.getfilesystemencoding() != "utf-8" or sys.platform == "win32":
+        yield
+        return
+    before = os.environ.get(_LOCALE[0])
+    os.environ[_LOCALE[0]] = "C.UTF-8"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_LOCALE[0]]
+        else:
+            os.environ[_LOCALE[0]] = before
 
 
 def last_words() -> str:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,14 +50,24 @@ def tune_session(spark: "SparkSession", checkpoint: Path) -> None:
         spark.conf.set(setting, text)
 
 
-def list_folders(session: "SparkSession", folders: Sequence[str], most: int) -> "DataFrame | None":
+@dataclass(frozen=True, slots=True)
+class FolderListing:
+    """What is listed: absolute paths of `folders`, with all that is below them; or where there are
+    regular expressions, of the names `below` level by level, what these are of, and all below that.
+    A micro-batch takes `most` files."""
+
+    folders: Sequence[str]
+    below: Sequence[str]
+    most: int
+
+
+def list_folders(session: "SparkSession", listing: FolderListing) -> "DataFrame | None":
     """The files of local folders as a stream that has no rows, for its offsets: listed and logged
     as Spark's own source does, with less work (runtime/spark/java/FolderSource.java).
 
     Args:
         session: tuned for a run.
-        folders: absolute paths of folders with plain names.
-        most: how many files a micro-batch takes.
+        listing: what is listed.
 
     Returns:
         None in a session of others, which does not have that source.
@@ -64,10 +75,12 @@ def list_folders(session: "SparkSession", folders: Sequence[str], most: int) -> 
     if session.conf.get("fs.file.impl", "") != _OURS:
         return None
     options = {
-        "folders": "\n".join(folders),
-        "most": str(most),
+        "folders": "\n".join(listing.folders),
+        "most": str(listing.most),
         "compact": str(session.conf.get(_COMPACT, "100")),
     }
+    if listing.below:
+        options["below"] = "\n".join(listing.below)
     return session.readStream.format("ontoweir.FolderSource").options(**options).load()
 
 

@@ -25,6 +25,7 @@ _DEFAULTS = {
 }
 """Options that say nothing with these values."""
 _WITHOUT_EFFECT = LIVE_OPTIONS | {
+    "pathglobfilter",  # it says which files are read
     *("dateformat", "timestampformat", "timestampntzformat", "samplingratio", "locale", "nanvalue"),
     *("positiveinf", "negativeinf", "preferdate", "enforceschema"),
 }

@@ -56,10 +56,10 @@ def cut_blocks(source: IO[bytes]) -> Iterator[bytes]:
         yield rest
 
 
-def cut_parts(block: bytes) -> Iterator[bytes]:
-    """The lines of a block, some at once."""
+def cut_parts(block: bytes, size: int = PART) -> Iterator[bytes]:
+    """The lines of a block, some at once, of about so many bytes."""
     start = 0
     while start < len(block):
-        stop = block.find(b"\n", start + PART) + 1 or len(block)
+        stop = block.find(b"\n", start + size) + 1 or len(block)
         yield block[start:stop]
         start = stop

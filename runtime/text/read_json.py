@@ -2,7 +2,8 @@
 
 A value is the text that it is written with (of a string, what it says), which is then cast to its
 column's declared type by the rules for all text. Where all values of a block are written as their
-types usually are, Arrow's reader converts them; else it is given them as strings (quote_values).
+types usually are, Arrow's reader converts them, or, if its lines differ in whole numbers and plain
+texts alone, nobody parses them (read_uniform); else Arrow is given them as strings (quote_values).
 Lines that it does not take are parsed one by one (parse_line), with those of the same part.
 """
 
@@ -29,6 +30,7 @@ from ontoweir.runtime.text.convert_text import NotPlain, all_finite
 from ontoweir.runtime.text.open_packed import BYTE_ORDER_MARK, cut_blocks, cut_parts, open_packed
 from ontoweir.runtime.text.parse_line import parse_line
 from ontoweir.runtime.text.quote_values import quote_values
+from ontoweir.runtime.uniform.read_uniform import read_uniform
 
 CORRUPT = "__corrupt"
 """The column with the text of a line that is not a JSON object, which has no other values (NULL: it
@@ -42,6 +44,7 @@ _LONG_NUMBER = re.compile(rb"[0-9.eE+-]{1000}")
 _FAR = 1000
 """Digits of a number, and levels of nesting, up to which Spark's parser goes."""
 _WITHOUT_EFFECT = LIVE_OPTIONS | {
+    "pathglobfilter",  # it says which files are read
     *("primitivesasstring", "prefersdecimal", "dateformat", "timestampformat", "samplingratio"),
     *("timestampntzformat", "dropfieldifallnull", "inferschema", "header"),
 }
@@ -112,13 +115,29 @@ def _read_block(block: bytes, types: Mapping[str, ColumnType]) -> Iterator[pa.Ta
         raise NotPlain
     if b"\r" in block:
         block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    whole = _read_plain(block, types, threads=True)
+    whole = _read_alike(block, types)
+    if whole is None:
+        whole = _read_plain(block, types, threads=True)
     if whole is not None:
         yield whole
         return
     tables = (_read_part(part, types) for part in cut_parts(block))
     for _, alike in groupby(tables, key=lambda t: t.schema):
         yield pa.concat_tables(alike)
+
+
+def _read_alike(block: bytes, types: Mapping[str, ColumnType]) -> pa.Table | None:
+    """The rows, if all lines are alike: parts that a processor holds near it, one by one."""
+    if not (block.isascii() or _is_utf8(block)):
+        return None
+    kinds = {name: _plain_type(kind) for name, kind in types.items()}
+    tables = []
+    for part in cut_parts(block, _AT_ONCE):
+        table = read_uniform(part, kinds)
+        if table is None:
+            return None
+        tables.append(table)
+    return pa.concat_tables(tables) if tables else None
 
 
 def _read_part(part: bytes, types: Mapping[str, ColumnType]) -> pa.Table:

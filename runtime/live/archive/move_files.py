@@ -14,10 +14,12 @@ from ontoweir.errors import RunError
 from ontoweir.files.find_base import find_base
 from ontoweir.files.sync_file import sync_file
 from ontoweir.mappings.model.catalog import Stream
+from ontoweir.runtime.live.archive.refuse_missed import refuse_missed
 from ontoweir.runtime.live.archive.remove_folders import remove_folders
 from ontoweir.runtime.live.arrivals.list_arrivals import ArrivedFile, list_logged, read_reached
 from ontoweir.runtime.live.arrivals.open_batch import select_files
 from ontoweir.runtime.live.arrivals.open_sources import LiveSources
+from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord
 from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
 from ontoweir.runtime.located.archive_places import find_archived_path, is_same_file, refuse_both
 from ontoweir.runtime.located.data_files import is_data
@@ -46,21 +48,24 @@ class ArchiveKeeper:
     told: set[str] = field(default_factory=set)
     touched: set[Path] = field(default_factory=set)
 
-    def hold(self, streams: Iterable[Stream], run: str, commit: int) -> None:
+    def hold(self, streams: Iterable[Stream], record: CommitRecord, commit: int) -> None:
         """Hold the archives of streams, those that have one.
 
         Args:
             streams: what is read.
-            run: the id of the run.
-            commit: its last commit (-1: none).
+            record: of the run's last commit.
+            commit: its number (-1: none).
 
         Raises:
             UsageError: an archive is another run's, or not of this checkpoint.
             RunError: the disk does not take it.
         """
-        owner = Owner(run, str(self.checkpoint.absolute()), commit)
+        owner = Owner(record.run, str(self.checkpoint.absolute()), commit)
+        begun = {name for held in record.sources for name in held if commit >= 0}
         for stream in streams:
             if stream.data.archive is not None and stream.name not in self.held:
+                if stream.name in begun:
+                    refuse_missed(stream, SparkFolder(self.checkpoint / record.spark.folder))
                 self.held[stream.name] = hold_archive(stream, owner)
 
     def move(
@@ -75,6 +80,7 @@ class ArchiveKeeper:
             commit: the one that says so, which is on the disk.
 
         Raises:
+            UsageError: an archive does not say any more that it is this run's.
             RunError: Spark's log is not as expected; or the disk does not let it.
         """
         for name, held in self.held.items():

@@ -232,9 +232,9 @@ def list_delivered(known: FileGroup | None, rows: "pa.Table | None") -> tuple[in
         return modified, delivered
     mine = set(pc.unique(rows.column(FILE)).to_pylist())
     latest = pc.max(rows.column(MODIFIED)).as_py()
-    if latest == modified:
-        mine |= delivered
-    return latest if modified is None else max(latest, modified), mine
+    if modified is None or latest > modified:
+        return latest, mine
+    return modified, mine | delivered
 
 
 def _reached(group: FileGroup, peers: Collection[str]) -> int | None:

@@ -1,7 +1,5 @@
 """What a source still has to deliver: Kafka's partitions, and files of one modification time."""
 
-import fnmatch
-import glob
 import json
 import os
 import re
@@ -16,6 +14,7 @@ from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.live.checkpoint.spark_folder import Offsets
 from ontoweir.runtime.live.model.live_job import PARTITION_OF
 from ontoweir.runtime.located.data_files import is_data, is_finished, local_path
+from ontoweir.runtime.located.locate_source import find_matches
 
 
 def list_partitions(stream: Stream, offsets: Path) -> tuple[str, ...]:
@@ -73,17 +72,13 @@ def list_waiting(
     path = local_path(stream.data.path or "")
     if "://" in path:
         return frozenset(), frozenset()
-    options = {name.lower(): value for name, value in stream.data.options}
-    pattern = options.get("pathglobfilter")
     same_time: set[str] = set()
     later: set[str] = set()
     there: set[str] = set()
-    for place in glob.glob(path) if glob.has_magic(path) else [path]:
+    for place in [path] if os.path.exists(path) else find_matches(path):
         for file in walk_files(place):
             there.add(file)
             if file in passed or file in delivered:
-                continue
-            if pattern and not fnmatch.fnmatch(os.path.basename(file), pattern):
                 continue
             try:
                 status = os.stat(file)
@@ -103,7 +98,7 @@ def list_waiting(
 
 def walk_files(place: str) -> Iterator[str]:
     """The files in a folder and those in it, except hidden ones; a file is itself."""
-    if not os.path.isdir(place):
+    if os.path.isfile(place):
         yield place
         return
     try:
@@ -112,9 +107,9 @@ def walk_files(place: str) -> Iterator[str]:
     except OSError:
         return
     for entry in there:
-        if not entry.is_dir():
+        if entry.is_file():  # no pipe: whoever opened it would wait
             yield entry.path
-        elif not entry.is_symlink():
+        elif entry.is_dir(follow_symlinks=False):
             yield from walk_files(entry.path)
 
 

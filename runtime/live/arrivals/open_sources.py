@@ -8,7 +8,7 @@ from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.live.arrivals.open_columnar import stream_is_packed
 from ontoweir.runtime.live.arrivals.plan_sources import (
     folder_of,
-    plain_folders,
+    plan_listing,
     plan_sources,
     shared_options,
     shared_path,
@@ -129,8 +129,8 @@ def _open_source(
     stream = held[0].stream
     only_names = is_listed(stream) and (not observed or stream_is_packed(stream))
     if len(held) > 1 or only_names:
-        folders, most = plain_folders(held)
-        frame = list_folders(session, folders, most) if folders else None
+        listing = plan_listing(held)
+        frame = None if listing is None else list_folders(session, listing)
         if frame is not None:
             return without_rows(frame, stream)
     if len(held) > 1:

@@ -21,8 +21,10 @@ from ontoweir.runtime.live.arrivals.read_stream import (
     source_options,
 )
 from ontoweir.runtime.located.data_files import local_path
+from ontoweir.runtime.located.name_levels import name_levels
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.spark.read_view import VIEW
+from ontoweir.runtime.spark.tune_session import FolderListing
 
 _PLAIN = re.compile(r"[\w /.@+=-]+")
 _AT_ONCE = "maxFilesPerTrigger"
@@ -77,12 +79,21 @@ def shared_options(histories: Sequence[History]) -> dict[str, str]:
     return {**kept, _AT_ONCE: str(most)}
 
 
-def plain_folders(histories: Sequence[History]) -> tuple[list[str], int]:
-    """The folders of a source's streams, and how many files a micro-batch takes of them; none, if
-    one is no folder with a plain name, or has options that say otherwise which files there are."""
-    if not all(is_listed(h.stream) and _is_plain(h.stream) for h in histories):
-        return [], 0
-    return [folder_of(h.stream) for h in histories], sum(_at_once(h.stream) for h in histories)
+def plan_listing(histories: Sequence[History]) -> FolderListing | None:
+    """What of local folders is listed for a source's streams; None, if they are not in folders or
+    of a pattern, or have options by which Spark chooses among the files."""
+    streams = [h.stream for h in histories]
+    if not all(is_listed(s) and _is_whole(s) and "\n" not in folder_of(s) for s in streams):
+        return None
+    folders, below = [folder_of(s) for s in streams], tuple[str, ...]()
+    most = sum(map(_at_once, streams))
+    if not all(map(os.path.isdir, folders)):
+        base, below = name_levels(folders[0])
+        other = "**" in folders[0] or "{" in folders[0] or os.path.exists(folders[0])
+        if len(folders) > 1 or not below or other:
+            return None
+        folders = [base]
+    return FolderListing(folders, below, most) if all(map(os.path.isabs, folders)) else None
 
 
 def folder_of(stream: Stream) -> str:
@@ -114,14 +125,15 @@ def _fits(stream: Stream) -> bool:
 def _is_plain(stream: Stream) -> bool:
     """A folder with a plain name, and no options but how many files are taken at once."""
     folder = folder_of(stream)
+    if not os.path.isdir(folder) or not os.path.isabs(folder):
+        return False
+    return _PLAIN.fullmatch(folder) is not None and _is_whole(stream)
+
+
+def _is_whole(stream: Stream) -> bool:
+    """Whether no option says of which files a stream is, but how many are taken at once."""
     named = {name for name, _ in stream.data.options if name.lower() in LISTING}
-    return bool(
-        os.path.isdir(folder)
-        and os.path.isabs(folder)
-        and _PLAIN.fullmatch(folder)
-        and named <= {_AT_ONCE}
-        and _at_once(stream)
-    )
+    return named <= {_AT_ONCE} and _at_once(stream) > 0
 
 
 def _has_named_folders(folder: str) -> bool:

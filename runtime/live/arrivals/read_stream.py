@@ -39,7 +39,8 @@ KAFKA_DEFAULTS = {
     "startingOffsets": "earliest",  # Spark's default drops what is there when a run begins
     "maxOffsetsPerTrigger": "100000",
 }
-LISTING = LIVE_OPTIONS | {"pathglobfilter", "recursivefilelookup"}
+_BELOW = "recursivefilelookup"
+LISTING = LIVE_OPTIONS | {"pathglobfilter", _BELOW}
 """Options that say which files there are, not how they are read."""
 _FORMATS = ("parquet", "csv", "json", "orc", "arrow", "avro", "xml", "text", NESTED_PARQUET)
 _REFUSED = {
@@ -137,6 +138,14 @@ def source_options(stream: Stream) -> dict[str, str]:
                 fix=fix,
                 source=stream.source,
             )
+    path = stream.data.path or ""
+    if "**" in path.split("/") and "://" not in local_path(path) and not os.path.exists(path):
+        raise DataError(
+            f"{stream.name}: a pattern with ** does not go with a live run",
+            why="Spark takes ** for the names of one level, and a replay for those of any number",
+            fix="name the folder: the files in it and in the folders below it are read",
+            source=stream.source,
+        )
     defaults = KAFKA_DEFAULTS if stream.data.format == "kafka" else FILE_DEFAULTS
     mine = {g.lower() for g in given}
     if "maxbytespertrigger" in mine:  # Spark takes one of the two
@@ -159,9 +168,9 @@ def stream_names(
     """
     from pyspark.errors import PySparkException
 
-    kept = {name: text for name, text in options.items() if name.lower() in LISTING}
+    kept = {name: text for name, text in options.items() if name.lower() in LISTING - {_BELOW}}
     try:
-        reading = spark.readStream.format("text").options(**kept).load(path)
+        reading = spark.readStream.format("text").options(**kept).option(_BELOW, "true").load(path)
     except PySparkException as error:
         raise DataError(
             f"{stream.name} cannot be read as a stream: {str(error).strip().splitlines()[0][:300]}",
@@ -228,6 +237,8 @@ def find_schema(spark: "SparkSession", history: History) -> "StructType":
             source=stream.source,
         )
     reader = spark.read.format(data.format).options(**resolve_options(dict(data.options)))
+    if not _have_columns(data.path):
+        reader = reader.option(_BELOW, "true")
     return reader.load(data.path).schema
 
 
@@ -253,8 +264,16 @@ def _read_files(spark: "SparkSession", history: History, options: dict[str, str]
         marks += [fault.alias(FAULT), fn.col(_CORRUPT).alias(RAW)]
     else:
         schema = find_schema(spark, history)
+    if not _have_columns(data.path or ""):  # else Spark reads all that is below by itself
+        options = {**options, _BELOW: "true"}
     reading = spark.readStream.format(data.format).options(**options).schema(schema)
     return _cast(reading.load(watched_path(data.path)), history, marks)
+
+
+def _have_columns(folder: str) -> bool:
+    """Whether the names of folders below one say columns (`day=7`)."""
+    below = (name for _, names, _ in os.walk(local_path(folder)) for name in names)
+    return any("=" in name for name in below)
 
 
 def select_messages(frame: "DataFrame", stream: Stream) -> "DataFrame":

@@ -200,7 +200,7 @@ class Intake:
             held = self.parked.get(member.id)
             lane = resume_lane(member, held, self.commits.packs.read)
             streams = [history.stream for history in lane.histories]
-            self.keeper.hold(streams, self.record.run, self.commits.number)
+            self.keeper.hold(streams, self.record, self.commits.number)
             rows, read = self.commits.find_rows, self.commits.packs.read
             self.publisher.begin(member, self.commits.number, rows, held, read)
             self.parked.pop(member.id, None)

@@ -23,6 +23,8 @@ _COUNTS = frozenset(
     ("maxoffsetspertrigger", "minoffsetspertrigger", "minpartitions", "maxfilespertrigger")
 )
 
+_CONFLICT = "CONFLICTING_DIRECTORY_STRUCTURES"
+
 
 def probe_source(spark: "SparkSession", history: History) -> None:
     """Nothing, if Spark takes the options of a stream's source, its folder is there, or its broker
@@ -47,7 +49,13 @@ def probe_source(spark: "SparkSession", history: History) -> None:
         # cannot be read is for who reads it (on_bad_file)
         stream_names(spark, stream, watched_path(stream.data.path), source_options(stream))
         return
-    read_stream(spark, history)
+    try:
+        read_stream(spark, history)
+    except DataError as error:
+        if _CONFLICT not in str(error.__cause__):
+            raise
+        # folders of columns and others: each file is read by itself
+        stream_names(spark, stream, watched_path(stream.data.path), source_options(stream))
     if stream.data.format == "kafka":
         list_partitions(spark, stream)
         if stream.data.registry:

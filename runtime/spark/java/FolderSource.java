@@ -19,11 +19,13 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
  * A streaming source of Spark's that lists local folders, and has no rows: the files are read
  * elsewhere.
  *
- * <p>It lists, limits and logs as Spark's source of text files does, whose log it can go on from,
- * and the other way round, but with a fraction of the work: Spark makes an index of all files at
- * each listing, and plans to read the new ones.
+ * <p>It lists, limits and logs as Spark's source of text files does (with recursiveFileLookup),
+ * whose log it can go on from, and the other way round, but with a fraction of the work: Spark makes
+ * an index of all files at each listing, and plans to read the new ones.
  *
- * <p>Options: `folders`, absolute paths, one a line; `most`, how many files a micro-batch takes;
+ * <p>Options: `folders`, absolute paths, one a line; `below`, where only some of what is in them
+ * counts: regular expressions of the names of folders, and then of files or folders, level by level,
+ * one a line; `most`, how many files a micro-batch takes;
  * `compact`, after how many entries of the log one repeats those before it.
  */
 public class FolderSource implements TableProvider {

@@ -4,6 +4,7 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
+import java.nio.file.Files;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -11,6 +12,7 @@ import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
@@ -27,8 +29,8 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 /**
  * The files of folders in the order of their modification times, each once; see FolderSource.
  *
- * <p>Which files of a folder count is what Spark says: none that are hidden, and those of folders
- * below only if a name of one of them says a column (`day=7`).
+ * <p>A folder's files are those in it and below it, at any depth, as replays find them: none that are
+ * hidden, none by links to folders.
  */
 final class FolderStream implements MicroBatchStream, SupportsTriggerAvailableNow {
   private static final Comparator<FileStatus> ORDER =
@@ -37,6 +39,7 @@ final class FolderStream implements MicroBatchStream, SupportsTriggerAvailableNo
 
   private final LocalFiles files = new LocalFiles();
   private final List<Path> folders = new ArrayList<>();
+  private final List<Pattern> below = new ArrayList<>();
   private final Set<String> seen = new HashSet<>();
   private final FolderLog log;
   private final int most;
@@ -46,6 +49,11 @@ final class FolderStream implements MicroBatchStream, SupportsTriggerAvailableNo
   FolderStream(CaseInsensitiveStringMap options, String checkpoint) {
     for (String folder : options.get("folders").split("\n")) {
       folders.add(new Path(folder));
+    }
+    if (options.containsKey("below")) {
+      for (String name : options.get("below").split("\n")) {
+        below.add(Pattern.compile(name, Pattern.DOTALL));
+      }
     }
     most = options.getInt("most", 1);
     try {
@@ -129,59 +137,47 @@ final class FolderStream implements MicroBatchStream, SupportsTriggerAvailableNo
 
   /** The files that have not been taken. */
   private Deque<FileStatus> list() throws IOException {
-    List<FileStatus> direct = new ArrayList<>(), all = new ArrayList<>();
-    boolean named = false;
-    for (Path folder : folders) {
-      for (FileStatus file : look(folder)) {
-        if (file.isDirectory()) {
-          named |= listBelow(file, false, all);
-        } else {
-          direct.add(file);
-        }
-      }
-    }
-    if (named) {
-      direct.addAll(all);
-    }
-    direct.removeIf(file -> seen.contains(FolderLog.name(file)));
-    direct.sort(ORDER);
-    return new ArrayDeque<>(direct);
-  }
-
-  /** Add the files of a folder; whether names of folders say columns of some. */
-  private boolean listBelow(FileStatus folder, boolean named, List<FileStatus> found)
-      throws IOException {
-    boolean here = named || folder.getPath().getName().contains("="), any = false;
-    for (FileStatus file : look(folder.getPath())) {
-      if (file.isDirectory()) {
-        any |= listBelow(file, here, found);
-      } else {
-        found.add(file);
-        any |= here;
-      }
-    }
-    return any;
-  }
-
-  /** What is in a folder and not hidden; nothing if it is gone. */
-  private List<FileStatus> look(Path folder) throws IOException {
     List<FileStatus> found = new ArrayList<>();
+    for (Path folder : folders) {
+      list(folder, 0, found);
+    }
+    found.removeIf(file -> seen.contains(FolderLog.name(file)));
+    found.sort(ORDER);
+    return new ArrayDeque<>(found);
+  }
+
+  /** Add the files of a folder that is so far below the first one; none if it is gone. */
+  private void list(Path folder, int depth, List<FileStatus> found) throws IOException {
+    FileStatus[] there;
     try {
-      for (FileStatus file : files.listStatus(folder)) {
-        if (!isHidden(file.getPath().getName())) {
+      there = files.listStatus(folder);
+    } catch (FileNotFoundException gone) {
+      return;
+    }
+    for (FileStatus file : there) {
+      String name = file.getPath().getName();
+      boolean named = depth < below.size();
+      if (named ? !below.get(depth).matcher(name).matches() : isHidden(name)) {
+        continue;
+      }
+      if (!file.isDirectory()) {
+        if (depth + 1 >= below.size()) {
           found.add(file);
         }
+      } else if (named || !isLink(file)) {
+        list(file.getPath(), depth + 1, found);
       }
-    } catch (FileNotFoundException gone) {
-      found.clear();
     }
-    return found;
+  }
+
+  private static boolean isLink(FileStatus file) {
+    return Files.isSymbolicLink(java.nio.file.Path.of(file.getPath().toUri().getPath()));
   }
 
   private static boolean isHidden(String name) {
     boolean kept = name.startsWith("_metadata") || name.startsWith("_common_metadata");
     boolean hidden = name.startsWith("_") && !name.contains("=") || name.startsWith(".");
-    return (hidden || name.endsWith("._COPYING_")) && !kept;
+    return (hidden || name.endsWith("._COPYING_") || name.equals("lost+found")) && !kept;
   }
 
   @Override

@@ -4,6 +4,7 @@ import java.io.File;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
@@ -38,6 +39,7 @@ import org.apache.hadoop.fs.permission.FsPermission;
  */
 public class LocalFiles extends RawLocalFileSystem {
   private static final String CHECKPOINT = "ontoweir.checkpoint", AHEAD = "ontoweir.ahead";
+  private static final String UNKNOWN = "\uFFFD"; // stands for bytes that are no text
   private static final long PAUSE = 500, LOOK = 15, BUSY = 1000; // milliseconds
   private static final long SHORT = 20, IDLE = 15; // milliseconds
   private static final long SETTLE = 3, RENEW = 500, TICK = 20, LONG_TICK = 2500; // milliseconds
@@ -164,6 +166,9 @@ public class LocalFiles extends RawLocalFileSystem {
     for (String name : names) {
       try {
         BasicFileAttributes of = Files.readAttributes(folder.resolve(name), BasicFileAttributes.class);
+        if (of.isOther()) {
+          continue; // a pipe, a socket, a device
+        }
         FileStatus old = known.get(name);
         if (old != null && isSame(old, of)) {
           found.add(old);
@@ -175,12 +180,26 @@ public class LocalFiles extends RawLocalFileSystem {
         long modified = of.lastModifiedTime().toMillis(), size = of.size();
         found.add(new FileStatus(size, of.isDirectory(), 1, getDefaultBlockSize(), modified, file));
       } catch (NoSuchFileException gone) {
-        continue;
+        refuseUnknown(place, name);
+      } catch (InvalidPathException odd) {
+        refuseUnknown(place, UNKNOWN + name);
       } catch (IOException | IllegalArgumentException odd) {
         return super.listStatus(place);
       }
     }
     return found.toArray(new FileStatus[0]);
+  }
+
+  /** A name that Java cannot read is not passed over, unless it is hidden. */
+  private static void refuseUnknown(Path place, String name) throws IOException {
+    boolean hidden = name.startsWith(".") || name.startsWith("_");
+    if (name.contains(UNKNOWN) && !hidden) {
+      String coded = System.getProperty("sun.jnu.encoding");
+      throw new IOException(
+          String.format(
+              "%s/%s: rename it: its name is no text in this encoding: %s",
+              place.toUri().getPath(), name.replace(UNKNOWN, "?"), coded));
+    }
   }
 
   private static boolean isSame(FileStatus old, BasicFileAttributes of) {

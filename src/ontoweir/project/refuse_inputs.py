@@ -32,6 +32,38 @@ def refuse_inputs(project: Project, output: Path) -> None:
             raise _refused(output, f"it would be read as data of {table.name}")
 
 
+def refuse_folders(streams: Iterable[Stream], folders: Iterable[Path]) -> None:
+    """Refuse folders of answers, or of a checkpoint, whose files would be read as a stream's.
+
+    Raises:
+        UsageError: one is, or is in, a folder that a stream's files are in.
+    """
+    places = [(stream.name, place) for stream in streams for place in _places(stream)]
+    for folder in folders:
+        real = Path(os.path.realpath(folder))
+        for name, place in places:
+            if _holds(place, real):
+                raise UsageError(
+                    f"cannot write to {folder}",
+                    why=f"what is in it would be read as data of {name}, from {place}",
+                    fix="name folders beside that one (--output, --checkpoint), or give the stream "
+                    "a folder of its own",
+                    source=Source("--output"),
+                )
+
+
+def _holds(place: str, folder: Path) -> bool:
+    """Whether a stream's files are all that are in a folder."""
+    if glob.has_magic(place) and not os.path.exists(place):
+        wanted, parts = Path(place).parts, folder.parts
+        alike = zip(parts, wanted, strict=False)
+        return len(parts) >= len(wanted) and all(fnmatch.fnmatch(*pair) for pair in alike)
+    real = Path(os.path.realpath(place))
+    if not real.is_dir() or not folder.is_relative_to(real):
+        return False
+    return not any(part.startswith(("_", ".")) for part in folder.relative_to(real).parts)
+
+
 def refuse_files(output: Path, files: Iterable[Path]) -> None:
     """Refuse an output that is one of these files.
 

@@ -8,6 +8,7 @@ from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.errors import QueryError
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.pipeline.warn_answers import refuse_static
+from ontoweir.project.refuse_inputs import refuse_folders
 from ontoweir.report.describe_plan import describe_plan
 from ontoweir.rewriter.model.add_views import extend_catalog, tables_of
 from ontoweir.rewriter.model.aggregation import Aggregation
@@ -77,6 +78,7 @@ def prepare_run(
     Raises:
         QueryError: a query is not bounded, and that is not allowed.
         DataError: data is missing, or breaks what is declared of static relations.
+        UsageError: what is written would be read as a stream's.
     """
     from ontoweir.runtime.live.make_live_job import make_live_job
 
@@ -91,6 +93,8 @@ def prepare_run(
     jobs, statics = prepared.jobs, prepared.statics
     idle = {s.name: s.idle_us / 1e6 for s in catalog.streams.values() if s.idle_us is not None}
     job = make_live_job(jobs, catalog, statics, idle, options.most_waiting)
+    folders = [options.output, *([options.checkpoint] if options.checkpoint else [])]
+    refuse_folders([history.stream for history in job.histories], folders)
     fingerprint = _fingerprint(workspace, compiled, jobs, statics)
     return PreparedRun(job, fingerprint, prepared.verdicts, tuple(jobs))
 

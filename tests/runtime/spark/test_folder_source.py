@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from ontoweir.runtime.live.arrivals.list_arrivals import list_logged
 from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
-from ontoweir.runtime.spark.tune_session import list_folders, tune_session
+from ontoweir.runtime.spark.tune_session import FolderListing, list_folders, tune_session
 
 pytestmark = pytest.mark.spark
 
@@ -49,11 +49,12 @@ def list_with(spark: SparkSession, folders: Folders, check: Path, *, ours: bool)
     tune_session(session, check)
     session.conf.set(COMPACT, "3")
     places = [str(folder) for folder in folders.places]
-    frame = list_folders(session, places, 3)
+    frame = list_folders(session, FolderListing(places, (), 3))
     assert frame is not None
     if not ours:
         pattern = f"{Path(places[0]).parent}/{{{','.join(f.name for f in folders.places)}}}"
-        frame = session.readStream.format("text").option("maxFilesPerTrigger", "3").load(pattern)
+        reader = session.readStream.format("text").option("maxFilesPerTrigger", "3")
+        frame = reader.option("recursiveFileLookup", "true").load(pattern)
     writer = frame.where("false").select("value").writeStream.format("noop")
     writer = writer.option("checkpointLocation", str(check)).trigger(availableNow=True)
     writer.start().awaitTermination()

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from ontoweir.errors import UsageError
 from ontoweir.mappings.model.catalog import DataSource, Stream
 from ontoweir.runtime.live.archive.move_files import ArchiveKeeper
 from ontoweir.runtime.live.arrivals.open_sources import LiveSources
+from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord
 from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
 from ontoweir.runtime.live.intake.model import find_floors
 from ontoweir.runtime.located.hold_archive import read_archives
@@ -45,7 +47,7 @@ class _Run:
     def keep(self) -> ArchiveKeeper:
         """Hold the archive."""
         keeper = ArchiveKeeper(self.folder / "check", self.told.append)
-        keeper.hold([self.stream], "run", 7)
+        keeper.hold([self.stream], CommitRecord("run"), 7)
         return keeper
 
     def move(self, keeper: ArchiveKeeper, reached: int) -> None:
@@ -180,3 +182,14 @@ def test_files_wait_for_all_who_have_begun(
     made = [_Lane(*lane) for lane in lanes]
     assert find_floors(made) == floors  # type: ignore[arg-type]
     assert find_floors([*made, _Lane({}, "st", begun=False)]) == floors  # type: ignore[list-item]
+
+
+def test_an_archive_that_is_taken_away_ends_the_run(tmp_path: Path) -> None:
+    """Before a file is moved."""
+    run = _Run(tmp_path)
+    keeper = run.keep()
+    run.move(keeper, 0)
+    (tmp_path / "old" / ".ontoweir" / "owner.json").write_text('{"run": "other"}')
+    with pytest.raises(UsageError, match=r"was removed, or replaced, while a run used"):
+        run.move(keeper, 2)
+    assert run.there("old") == ["a.csv"]

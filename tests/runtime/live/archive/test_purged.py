@@ -62,3 +62,44 @@ def test_files_that_are_purged_are_missed(spark: SparkSession, tmp_path: Path) -
     serve(tmp_path, spark)
     for query in compiled:
         assert read_output(tmp_path / "out", query.name) == replayed(tmp_path, workspace, query)
+
+
+def test_what_another_run_has_moved_is_not_missed(spark: SparkSession, tmp_path: Path) -> None:
+    """Where the folder that says whose an archive is was removed, twice."""
+    write_history(tmp_path, 0, 2)
+    workspace, compiled = declare(tmp_path, names=["matches"])
+    go(tmp_path)
+    shutil.rmtree(tmp_path / "old" / "s" / ".ontoweir")
+    shutil.rmtree(tmp_path / "old" / "u" / ".ontoweir")
+    go(tmp_path)  # it has read what is there
+    for name in "su":
+        shutil.rmtree(tmp_path / "old" / name / ".ontoweir")
+    write_history(tmp_path, 2, 3)
+    go(tmp_path, check="other", out="others")
+    assert count(tmp_path) == (0, 6)
+    for name in "su":
+        shutil.rmtree(tmp_path / "old" / name / ".ontoweir")
+    write_history(tmp_path, 3, 4)
+    with pytest.raises(UsageError, match=r"old/[su]/002\.parquet of [su]: this run has not read"):
+        go(tmp_path)
+    for file in tmp_path.glob("old/[su]/002.parquet"):
+        file.rename(tmp_path / file.parent.name / file.name)
+    go(tmp_path)
+    assert count(tmp_path) == (0, 8)
+    for query in compiled:
+        assert read_output(tmp_path / "out", query.name) == replayed(tmp_path, workspace, query)
+
+
+def test_a_run_that_began_with_an_archive_has_read_it(spark: SparkSession, tmp_path: Path) -> None:
+    """Its logs do not have those files."""
+    write_history(tmp_path, 0, 2)
+    workspace, compiled = declare(tmp_path, names=["matches"])
+    go(tmp_path)
+    shutil.rmtree(tmp_path / "check")
+    go(tmp_path, out="out2")
+    for name in "su":
+        shutil.rmtree(tmp_path / "old" / name / ".ontoweir")
+    write_history(tmp_path, 2, 3)
+    go(tmp_path, out="out2")
+    for query in compiled:
+        assert read_output(tmp_path / "out2", query.name) == replayed(tmp_path, workspace, query)
