@@ -118,8 +118,8 @@ def test_groups_so_far_and_what_is_around_them_are_duckdbs(seed: int) -> None:
         "SELECT h AS c0, COUNT(*) * 1.0 / SUM(COUNT(*)) OVER () AS c1 FROM t GROUP BY h",
         "SELECT h AS c0, COUNT(*) AS c1 FROM s GROUP BY h QUALIFY COUNT(*) > AVG(COUNT(*)) OVER ()",
         (
-            "SELECT h AS c0, COUNT(*) FILTER (WHERE a > 0) * 1.0 / COUNT(*) AS c1 FROM t GROUP BY h "
-            "HAVING COUNT(*) FILTER (WHERE a > 0) * 2 < COUNT(*)"
+            "SELECT h AS c0, COUNT(*) FILTER (WHERE a > 0) * 1.0 / COUNT(*) AS c1 FROM t "
+            "GROUP BY h HAVING COUNT(*) FILTER (WHERE a > 0) * 2 < COUNT(*)"
         ),
         (
             "SELECT x.h AS c0, x.n AS c1 FROM (SELECT h, AVG(a) FILTER (WHERE a > 0) AS n FROM s "
