@@ -61,7 +61,9 @@ def find_standing(
     names = tuple(f"{KEY} {n + 1}" for n in range(size))
     ending = replace(hits, variables=names, disjuncts=tuple(ended[0]), distinct=False, hidden=())
     union = replace(found, variables=(*head, *names), disjuncts=tuple(rows), distinct=False)
-    replaced = all(h.replaced for of in ended for h in of.values()) and inclusive == {False}
+    # each row ends the earlier ones of its key, of whichever disjunct these are
+    among = all(any(h.replaced for h in of.values()) for of in ended)
+    replaced = among and inclusive == {False}
     how = Standing(
         names,
         inclusive=inclusive == {True},

@@ -151,20 +151,39 @@ def _is_among(
     ends: Sequence[Attribute],
     there: Sequence[Condition],
 ) -> bool:
-    """Whether the row is one of those that end others: of one stream alone, with the same key, and
-    all that is said of these is said of the row too."""
-    if len(row.occurrences) != 1 or len(ender.occurrences) != 1:
+    """Whether the row is one of those that end others, which are of one stream alone: with the same
+    key, or one that is equal to it, and all that is said of these is said of the row too."""
+    if len(ender.occurrences) != 1:
         return False
-    if row.occurrences[0].table != ender.occurrences[0].table:
+    (of,) = ender.occurrences
+    same = [o.alias for o in row.occurrences if o.table == of.table]
+    if len(same) != 1:
         return False
-    if [a.column for a in mine] != [a.column for a in ends]:
-        return False
+    (own,) = same
+    equal = {
+        frozenset((c.left, c.right))
+        for c in row.conditions
+        if isinstance(c, Compare) and c.op is Op.EQ and not c.offset
+    }
+    for told, key in zip(mine, ends, strict=True):
+        column = Attribute(own, key.column)
+        if told != column and frozenset((told, column)) not in equal:
+            return False
 
-    def plain(conditions: Sequence[Condition]) -> tuple[set[Attribute], set[Condition]]:
+    def plain(conditions: Iterable[Condition]) -> tuple[set[Attribute], set[Condition]]:
         return _tell(map_condition(c, lambda a: Attribute("", a.column)) for c in conditions)
 
-    ours, theirs = plain(row.conditions), plain(there)
-    return theirs[0] <= ours[0] | {Attribute("", a.column) for a in mine} and theirs[1] <= ours[1]
+    ours = plain(c for c in row.conditions if {a.alias for a in condition_attributes(c)} == {own})
+    valued = {Attribute("", a.column) for c in row.conditions for a in _list_valued(c, own)}
+    theirs = plain(there)
+    return theirs[0] <= ours[0] | valued | {Attribute("", a.column) for a in ends} and (
+        theirs[1] <= ours[1]
+    )
+
+
+def _list_valued(condition: Condition, alias: str) -> list[Attribute]:
+    """The columns of a table that have a value where a condition holds."""
+    return [a for a in valued_attributes(condition) if a.alias == alias]
 
 
 def _tell(conditions: Iterable[Condition]) -> tuple[set[Attribute], set[Condition]]:
