@@ -1,9 +1,9 @@
 """Compiles a query over streams of different units of time: in steps that they have in common."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.algebra.count_in_steps import count_in_steps
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.share_steps import UnitsDiffer, share_steps
 from ontoweir.rewriter.model.spj import SpjUnion
@@ -20,23 +20,7 @@ def compile_in_steps(compile_: Callable[[Catalog], SpjUnion], catalog: Catalog) 
             step_us = units.step_us
             catalog = share_steps(catalog, step_us)
         else:
-            return union if step_us is None else _count_in(union, step_us)
-
-
-def _count_in(union: SpjUnion, step_us: int) -> SpjUnion:
-    """The query in steps, with the queries that it reads."""
-    blocks = []
-    for block in union.blocks:
-        absence = block.absence
-        if absence is not None:
-            parts = (replace(p, hits=_count_in(p.hits, step_us)) for p in absence.parts)
-            absence = replace(absence, parts=tuple(parts))
-        blocks.append(replace(block, union=_count_in(block.union, step_us), absence=absence))
-    joined = union.joined
-    if joined is not None:
-        inner = (replace(p, query=_count_in(p.query, step_us)) for p in joined.parts)
-        joined = replace(joined, parts=tuple(inner))
-    return replace(union, step_us=step_us, blocks=tuple(blocks), joined=joined)
+            return union if step_us is None else count_in_steps(union, step_us)
 
 
 def _refuse_units(union: SpjUnion, catalog: Catalog) -> None:

@@ -10,6 +10,7 @@ from ontoweir.pipeline.compiled_query import CompiledQuery
 from ontoweir.pipeline.compiling.certain_compiler import CertainCompiler
 from ontoweir.pipeline.compiling.compile_solutions import compile_moment
 from ontoweir.pipeline.compiling.compiler import Compiler
+from ontoweir.rewriter.algebra.count_in_steps import count_in_steps
 from ontoweir.rewriter.composed.begin_parts import begin_parts
 from ontoweir.rewriter.composed.join_solutions import Asked, join_solutions
 from ontoweir.rewriter.composed.split_joined import JoinedText, split_joined
@@ -76,7 +77,7 @@ def compile_joined(
     union = join_solutions(asked, unions, name, known, _make_readers(asked, known, name, file))
     if union is None:
         return None
-    union = union if shared is None else replace(union, step_us=shared)
+    union = union if shared is None else count_in_steps(union, shared)
     incomplete = tuple(dict.fromkeys(r for one in made for r in one.incomplete))
     return replace(made[0], name=name, union=union, incomplete=incomplete)
 
