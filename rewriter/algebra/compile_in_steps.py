@@ -1,9 +1,9 @@
 """Compiles a query over streams of different units of time: in steps that they have in common."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.rewriter.algebra.count_in_steps import count_in_steps
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.share_steps import UnitsDiffer, share_steps
 from ontoweir.rewriter.model.spj import SpjUnion
@@ -21,6 +21,27 @@ def compile_in_steps(compile_: Callable[[Catalog], SpjUnion], catalog: Catalog) 
             catalog = share_steps(catalog, step_us)
         else:
             return union if step_us is None else count_in_steps(union, step_us)
+
+
+def count_in_steps(union: SpjUnion, step_us: int) -> SpjUnion:
+    """The query over such steps, with the queries that it reads: each is planned by itself.
+
+    Args:
+        union: a query that was compiled over a catalog whose streams share the steps.
+        step_us: their length in µs.
+    """
+    blocks = []
+    for block in union.blocks:
+        absence = block.absence
+        if absence is not None:
+            parts = (replace(p, hits=count_in_steps(p.hits, step_us)) for p in absence.parts)
+            absence = replace(absence, parts=tuple(parts))
+        blocks.append(replace(block, union=count_in_steps(block.union, step_us), absence=absence))
+    joined = union.joined
+    if joined is not None:
+        inner = (replace(p, query=count_in_steps(p.query, step_us)) for p in joined.parts)
+        joined = replace(joined, parts=tuple(inner))
+    return replace(union, step_us=step_us, blocks=tuple(blocks), joined=joined)
 
 
 def _refuse_units(union: SpjUnion, catalog: Catalog) -> None:

@@ -9,6 +9,7 @@ from ontoweir.mappings.model.expression import Expression, Field, fields_of, map
 from ontoweir.rewriter.absence.rename_views import rename_views
 from ontoweir.rewriter.aggregates.unite_parts import PART, unite_parts
 from ontoweir.rewriter.composed.compute_row import RowColumn, RowReader, make_column
+from ontoweir.rewriter.composed.drop_empty import drop_empty, is_empty, open_nothing
 from ontoweir.rewriter.composed.solution_part import (
     SolutionPart,
     list_kinds,
@@ -63,8 +64,12 @@ def join_solutions(
     streams = tuple(dict.fromkeys(s for u in unions for s in list_streams(u, catalog)))
     if not streams:
         return None
+    before, (asked, unions) = asked, drop_empty(asked, unions)
     parts: list[SolutionPart] = []
     for one, union in zip(asked.parts, unions, strict=True):
+        if is_empty(union):
+            parts.append(open_nothing(how.moment(streams), one.variables, catalog))
+            continue
         static = one.static and not list_streams(union, catalog)
         made = open_static(union, how.moment(streams), catalog) if static else None
         if made is None:
@@ -76,7 +81,8 @@ def join_solutions(
         parts.append(made)
     plain = all(part.kind is JoinKind.INNER for part in asked.parts) and asked.around is None
     windows = all(part.union.standing is None and not part.ever for part in parts)
-    if plain and windows and not any(part.groups or part.union.joined for part in parts):
+    alone = not any(part.groups or part.union.joined for part in parts)
+    if asked is before and plain and windows and alone:
         return None  # when each answer ends is known
     return _Joiner(asked, parts, name, catalog, how).join(streams)
 

@@ -9,6 +9,7 @@ from ontoweir.rewriter.composed.text_part import (
     STATIC,
     TextPart,
     is_apart,
+    read_beside,
     read_comparison,
 )
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken
@@ -50,6 +51,10 @@ def place_items(
         if home is not None:
             home.kept.append((item.first, item.last))
             home.beside += [item] if item.kind in BESIDE else []
+            continue
+        apart = read_beside(tokens, item) if item.kind in BESIDE else None
+        if apart is not None and read <= {v for p in plain for v in p.bound}:
+            parts.append(apart)
             continue
         if item.kind is not ItemKind.FILTER or item.braces or not read <= bound | made:
             return None

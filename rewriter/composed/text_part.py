@@ -100,13 +100,16 @@ def list_parts(tokens: Sequence[SparqlToken], items: Sequence[Item]) -> list[Tex
 
 def is_apart(tokens: Sequence[SparqlToken], item: Item) -> bool:
     """Whether it is NOT EXISTS, EXISTS or MINUS of a GRAPH in a window, of the latest of each key,
-    or of a subquery, so that what is found comes and goes by itself."""
+    or of a subquery, so that what is found comes and goes by itself; or MINUS of static patterns.
+    """
     if item.kind not in (*BESIDE, ItemKind.MINUS) or len(item.braces) != 1:
         return False
     if is_select(tokens, item.braces[0][0]):
         return True
     inner = list_items(tokens, item.braces[0][0])
     if any(i.kind is ItemKind.GROUP and is_select(tokens, i.first) for i in inner):
+        return True
+    if item.kind is ItemKind.MINUS and _is_static(inner):
         return True
     now = any(is_now(tokens[n]) for i in inner if i.kind is ItemKind.FILTER for n in i.places)
     return now or any(i.kind is ItemKind.ABSENT for i in inner)
@@ -139,9 +142,8 @@ def _read_group(tokens: Sequence[SparqlToken], item: Item) -> TextPart | None:
         if part is None or not all(_put(tokens, part, one, inside=False) for one in rest):
             return None
         return part
-    triples = [i for i in inner if i.kind is ItemKind.TRIPLES]
-    if triples and all(i in triples or i.kind is ItemKind.FILTER for i in inner):
-        return _read_static(tokens, triples, inner, kind)
+    if _is_static(inner):
+        return _read_static(tokens, inner, kind)
     graphs = [i for i in inner if i.kind is ItemKind.GRAPH]
     wanted = (ItemKind.GRAPH, ItemKind.FILTER, *BESIDE)
     if len(graphs) != 1 or any(i.kind not in wanted for i in inner):
@@ -159,10 +161,30 @@ def _read_group(tokens: Sequence[SparqlToken], item: Item) -> TextPart | None:
     return part
 
 
+def _is_static(inner: Sequence[Item]) -> bool:
+    """Whether items are of static patterns, with FILTERs."""
+    kinds = {i.kind for i in inner}
+    return ItemKind.TRIPLES in kinds and kinds <= {ItemKind.TRIPLES, ItemKind.FILTER}
+
+
+def read_beside(tokens: Sequence[SparqlToken], item: Item) -> TextPart | None:
+    """NOT EXISTS, or EXISTS, of static patterns as a part of its own (None: of others).
+
+    Args:
+        tokens: of the text.
+        item: of the outermost group.
+    """
+    if len(item.braces) != 1 or is_select(tokens, item.braces[0][0]):
+        return None
+    inner = list_items(tokens, item.braces[0][0])
+    return _read_static(tokens, inner, _KINDS[item.kind]) if _is_static(inner) else None
+
+
 def _read_static(
-    tokens: Sequence[SparqlToken], triples: Sequence[Item], inner: Sequence[Item], kind: JoinKind
+    tokens: Sequence[SparqlToken], inner: Sequence[Item], kind: JoinKind
 ) -> TextPart | None:
     """Static patterns in braces, or in OPTIONAL, with FILTERs."""
+    triples = [i for i in inner if i.kind is ItemKind.TRIPLES]
     bound = {v for i in triples for v in list_variables(tokens, i.places)}
     part = TextPart([(i.first, i.last) for i in triples], bound, kind=kind, static=True)
     rest = [i for i in inner if i not in triples]

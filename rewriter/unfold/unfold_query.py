@@ -44,6 +44,7 @@ from ontoweir.rewriter.unfold.add_columns import add_columns
 from ontoweir.rewriter.unfold.bind_times import bind_times
 from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse_bags
 from ontoweir.rewriter.unfold.hold_constants import hold_constants
+from ontoweir.rewriter.unfold.hold_nothing import hold_nothing
 from ontoweir.rewriter.unfold.make_outputs import list_moments, make_buckets, make_outputs
 from ontoweir.rewriter.unfold.match_atoms import (
     Match,
@@ -81,13 +82,15 @@ class UnfoldOptions:
     `skip`: the names of passes to leave out, for measurements. `names`: of the answer variables
     (None: those of the first disjunct, unless an axiom made two of them one there). `counts`: what
     is counted. `shared`: T-mappings that other queries use too, if they are of the same mappings,
-    ontology and catalog.
+    ontology and catalog. `holds`: streams are named where nothing can match (hold_nothing), also if
+    the query has no aggregates.
     """
 
     skip: frozenset[str] = frozenset()
     names: tuple[str, ...] | None = None
     counts: Counts = Counts.SPARQL
     shared: TMappings | None = None
+    holds: bool = False
 
 
 def unfold_query(
@@ -162,6 +165,10 @@ def unfold_query(
         source=first.source,
         aggregation=first.aggregation,
     )
+    one_row = options.holds or (first.aggregation is not None and not first.aggregation.group)
+    if one_row and not union.disjuncts:
+        never = hold_nothing(ucq, unfolder.list_assertions, catalog)
+        union = replace(union, disjuncts=tuple(_name_outputs(q, named, head) for q in never))
     union = hold_constants(union, sets)
     if is_mixed(union.disjuncts, sets.catalog):
         refuse_bags(first.source, distinct=first.distinct)
@@ -260,7 +267,7 @@ class _Unfolder:
 
     def find_matches(self, query: ConjunctiveQuery) -> tuple[Match, ...]:
         """The ways to match a conjunctive query; none where axioms exclude it."""
-        found = tuple(self._assertions(query, atom) for atom in query.atoms)
+        found = tuple(self.list_assertions(query, atom) for atom in query.atoms)
         atoms = tuple(
             replace(atom, always=True)
             if atom.time is None and all(a.stream_alias is None for a in chosen)
@@ -306,7 +313,7 @@ class _Unfolder:
                     merged=self.sets.keys_of(o.table for o in match.occurrences),
                 )
 
-    def _assertions(self, query: ConjunctiveQuery, atom: Atom) -> tuple[MappingAssertion, ...]:
+    def list_assertions(self, query: ConjunctiveQuery, atom: Atom) -> tuple[MappingAssertion, ...]:
         admit = self.mappings.admit
         if admit is not None and atom.time is None and not _iri(atom).startswith(ANSWERS):
             atom = replace(atom, always=True)

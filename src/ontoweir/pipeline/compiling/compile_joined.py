@@ -10,7 +10,7 @@ from ontoweir.pipeline.compiled_query import CompiledQuery
 from ontoweir.pipeline.compiling.certain_compiler import CertainCompiler
 from ontoweir.pipeline.compiling.compile_solutions import compile_moment
 from ontoweir.pipeline.compiling.compiler import Compiler
-from ontoweir.rewriter.algebra.count_in_steps import count_in_steps
+from ontoweir.rewriter.algebra.compile_in_steps import count_in_steps
 from ontoweir.rewriter.composed.begin_parts import begin_parts
 from ontoweir.rewriter.composed.join_solutions import Asked, join_solutions
 from ontoweir.rewriter.composed.split_joined import JoinedText, split_joined

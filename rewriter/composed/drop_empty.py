@@ -1,0 +1,89 @@
+"""Parts of joined solutions of which there are none, whatever the data are."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ontoweir.mappings.model.catalog import Catalog, IntType
+from ontoweir.mappings.model.column_types import XSD
+from ontoweir.rewriter.composed.solution_part import SolutionPart, open_begun
+from ontoweir.rewriter.composed.split_joined import JoinedText, PartOfText
+from ontoweir.rewriter.model.joined import JoinKind
+from ontoweir.rewriter.model.spj import Attribute, Compare, ConstantOutput, Op, SpjUnion
+
+_SHOWN = (JoinKind.INNER, JoinKind.LEFT)
+
+
+def drop_empty(
+    asked: JoinedText, unions: Sequence[SpjUnion]
+) -> tuple[JoinedText, tuple[SpjUnion, ...]]:
+    """The parts without those that take nothing away and bring nothing: sides of a UNION, and what
+    must not be there, of patterns that nothing matches; and of others of no solution (is_empty)
+    the variables alone that no other part has, as there is none to be joined.
+
+    Args:
+        asked: the texts.
+        unions: their queries.
+    """
+    empty = [is_empty(union) for union in unions]
+    if not any(empty):
+        return asked, tuple(unions)
+    if any(part.kind is JoinKind.UNION for part in asked.parts):
+        kept = [n for n, nothing in enumerate(empty) if not nothing] or [0]
+        parts = [
+            replace(asked.parts[n], kind=JoinKind.UNION if number else JoinKind.INNER)
+            for number, n in enumerate(kept)
+        ]
+        return replace(asked, parts=tuple(parts)), tuple(unions[n] for n in kept)
+    kept = [n for n, p in enumerate(asked.parts) if not (empty[n] and p.kind is JoinKind.ABSENT)]
+    parts = [_narrow(asked, n) if empty[n] else asked.parts[n] for n in kept]
+    return replace(asked, parts=tuple(parts)), tuple(unions[n] for n in kept)
+
+
+def is_empty(union: SpjUnion) -> bool:
+    """Whether nothing matches the patterns of a part, and it is not one group of all, which has a
+    row of nothing.
+
+    Args:
+        union: the query of a part.
+    """
+    one = union.aggregation is not None and not union.aggregation.group
+    return not union.disjuncts and union.joined is None and union.standing is None and not one
+
+
+def open_nothing(first: SpjUnion, variables: Sequence[str], catalog: Catalog) -> SolutionPart:
+    """The rows of a part of which there are none.
+
+    Args:
+        first: the query of the first timestamp of some streams.
+        variables: of the part.
+        catalog: the tables.
+    """
+    begun = open_begun(first, catalog)
+    (row,) = begun.disjuncts
+    time = Attribute(row.occurrences[0].alias, begun.blocks[0].stream.timestamp)
+    none = ConstantOutput("0", is_iri=False, datatype=f"{XSD}integer", kind=IntType())
+    (end,) = begun.ends
+    outputs = (*((v, none) for v in variables), (end, dict(row.outputs)[end]))
+    never = replace(row, conditions=(Compare(time, Op.NE, time),), outputs=outputs)
+    union = replace(begun, variables=(*variables, end), disjuncts=(never,))
+    return SolutionPart(
+        union, None, {v: {IntType()} for v in variables}, dict.fromkeys(variables, (none,))
+    )
+
+
+def _narrow(asked: JoinedText, number: int) -> PartOfText:
+    """A part without solutions: of what no other part binds, and joined by nothing."""
+    part = asked.parts[number]
+    others = {
+        v
+        for n, other in enumerate(asked.parts)
+        if n != number and other.kind in _SHOWN
+        for v in other.variables
+    }
+    own = tuple(v for v in part.variables if v not in others) if part.kind in _SHOWN else ()
+    kind = JoinKind.LEFT if part.kind is JoinKind.LEFT else JoinKind.INNER
+    return PartOfText(part.text, own or (NOTHING,), kind, ())
+
+
+NOTHING = "no solution"
+"""How the column is called of a part that has no variable."""
