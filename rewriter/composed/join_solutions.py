@@ -28,7 +28,7 @@ from ontoweir.rewriter.model.query import (
 )
 from ontoweir.rewriter.model.spj import ConstantOutput, IriOutput, LiteralOutput, SpjUnion
 from ontoweir.rewriter.syntax.locate_tokens import Tokens
-from ontoweir.rewriter.views.list_streams import list_streams
+from ontoweir.rewriter.views.list_streams import list_read, list_streams
 
 _SHOWN = (JoinKind.INNER, JoinKind.LEFT)
 
@@ -61,7 +61,7 @@ def join_solutions(
         QueryError: what is computed of joined rows is not computed exactly as SPARQL has it.
     """
     unions = _name_views(unions, catalog)
-    streams = tuple(dict.fromkeys(s for u in unions for s in list_streams(u, catalog)))
+    streams = tuple(dict.fromkeys(s for u in unions for s in list_read(u, catalog)))
     if not streams:
         return None
     before, (asked, unions) = asked, drop_empty(asked, unions)
@@ -70,11 +70,12 @@ def join_solutions(
         if is_empty(union):
             parts.append(open_nothing(how.moment(streams), one.variables, catalog))
             continue
-        static = one.static and not list_streams(union, catalog)
+        static = one.static and not list_read(union, catalog)
         made = open_static(union, how.moment(streams), catalog) if static else None
         if made is None:
             words = [t.text.upper() for t in Tokens(one.text).tokens if t.kind == "word"]
-            single = words.count("GRAPH") == 1 and len(list_streams(union, catalog)) == 1
+            read = list_read(union, catalog) if _is_in_time(union) else list_streams(union, catalog)
+            single = words.count("GRAPH") == 1 and len(read) == 1
             made = open_part(union, catalog, single=single)
         if made is None or any(len(of) != 1 for of in made.kinds.values()):
             return None
@@ -244,6 +245,14 @@ class _Joiner:
         }
         plain = len(of) == 1 and not any(isinstance(kind, FloatType) for kind in of)
         return len(literals) == len(outputs) and len(terms) == 1 and plain
+
+
+def _is_in_time(union: SpjUnion) -> bool:
+    """Whether the answers that a query reads are final at the time of their rows."""
+    return all(
+        block.time is not None and block.time[1] == 0 and all(map(_is_in_time, block.queries))
+        for block in union.blocks
+    )
 
 
 def _name(number: int, variable: str) -> str:

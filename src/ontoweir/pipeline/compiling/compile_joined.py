@@ -18,7 +18,7 @@ from ontoweir.rewriter.composed.split_union import split_union
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.share_steps import share_steps
 from ontoweir.rewriter.sparql.parse_query import parse_query
-from ontoweir.rewriter.views.list_streams import list_streams
+from ontoweir.rewriter.views.list_streams import list_read
 
 
 def compile_joined(
@@ -83,7 +83,7 @@ def compile_joined(
 
 
 def _list_steps(made: Sequence[CompiledQuery], catalog: Catalog) -> set[int]:
-    names = {name for one in made for name in list_streams(one.union, catalog)}
+    names = {name for one in made for name in list_read(one.union, catalog)}
     return {catalog.streams[name].step_us for name in names}
 
 
