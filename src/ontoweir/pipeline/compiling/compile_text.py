@@ -140,16 +140,21 @@ def _compile_named(
 
     def compile_over(shared: Catalog) -> SpjUnion:
         def compile_one(one: str) -> CompiledQuery:
-            given, quiet = catalog if shared is known else shared, catalog is not None or bool(made)
+            given = catalog if shared is known else shared
             branches = parse_query(one, name=name, file=file)
-            made.append(workspace.compile_branches(branches, catalog=given, quiet=quiet))
+            told = {text for before in made for text in before.warnings}
+            made.append(workspace.compile_branches(branches, catalog=given, quiet=True))
+            for text in made[-1].warnings if catalog is None else ():
+                if text not in told:
+                    workspace.on_warning(text)
             return made[-1]
 
         return _compile_split(split, SolutionCompiler(compile_one, name, file, shared))
 
     union = compile_in_steps(compile_over, known)
     incomplete = tuple(dict.fromkeys(r for one in made for r in one.incomplete))
-    return replace(made[0], union=union, incomplete=incomplete)
+    warnings = tuple(dict.fromkeys(text for one in made for text in one.warnings))
+    return replace(made[0], union=union, incomplete=incomplete, warnings=warnings)
 
 
 def _compile_latest(
