@@ -10,6 +10,8 @@ from ontoweir.rewriter.composed.split_joined import JoinedText, PartOfText
 from ontoweir.rewriter.model.joined import JoinKind
 from ontoweir.rewriter.model.spj import Attribute, Compare, ConstantOutput, Op, SpjUnion
 
+_NONE = ConstantOutput("0", is_iri=False, datatype=f"{XSD}integer", kind=IntType())
+"""In the place of a term that no solution has."""
 _SHOWN = (JoinKind.INNER, JoinKind.LEFT)
 
 
@@ -59,16 +61,40 @@ def open_nothing(first: SpjUnion, variables: Sequence[str], catalog: Catalog) ->
         catalog: the tables.
     """
     begun = open_begun(first, catalog)
+    union = replace(begun, variables=(*variables, *begun.ends))
+    terms = dict.fromkeys(variables, (_NONE,))
+    return SolutionPart(_hold(union, begun), None, {v: {IntType()} for v in variables}, terms)
+
+
+def hold_row(union: SpjUnion, first: SpjUnion, catalog: Catalog) -> SpjUnion:
+    """One group of all, where nothing matches, over rows of which there are none; any other query
+    as it is.
+
+    Args:
+        union: a part.
+        first: the query of the first timestamp of some streams.
+        catalog: the tables.
+    """
+    one = union.aggregation is not None and not union.aggregation.group
+    if not one or union.disjuncts or union.joined is not None or union.standing is not None:
+        return union
+    begun = open_begun(first, catalog)
+    named = tuple(v for v in union.variables if v not in (*union.ends, *union.begins))
+    whole = replace(union, variables=(*named, *begun.ends), ends=begun.ends, begins=())
+    return _hold(replace(whole, buckets=begun.buckets, blocks=begun.blocks), begun)
+
+
+def _hold(union: SpjUnion, begun: SpjUnion) -> SpjUnion:
+    """The query over rows of which there are none."""
     (row,) = begun.disjuncts
     time = Attribute(row.occurrences[0].alias, begun.blocks[0].stream.timestamp)
-    none = ConstantOutput("0", is_iri=False, datatype=f"{XSD}integer", kind=IntType())
-    (end,) = begun.ends
-    outputs = (*((v, none) for v in variables), (end, dict(row.outputs)[end]))
-    never = replace(row, conditions=(Compare(time, Op.NE, time),), outputs=outputs)
-    union = replace(begun, variables=(*variables, end), disjuncts=(never,))
-    return SolutionPart(
-        union, None, {v: {IntType()} for v in variables}, dict.fromkeys(variables, (none,))
+    outputs = {**dict.fromkeys(union.variables, _NONE), **dict(row.outputs)}
+    never = replace(
+        row,
+        conditions=(Compare(time, Op.NE, time),),
+        outputs=tuple((v, outputs[v]) for v in union.variables),
     )
+    return replace(union, disjuncts=(never,))
 
 
 def _narrow(asked: JoinedText, number: int) -> PartOfText:

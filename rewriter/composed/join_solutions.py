@@ -9,7 +9,7 @@ from ontoweir.mappings.model.expression import Expression, Field, fields_of, map
 from ontoweir.rewriter.absence.rename_views import rename_views
 from ontoweir.rewriter.aggregates.unite_parts import PART, unite_parts
 from ontoweir.rewriter.composed.compute_row import RowColumn, RowReader, make_column
-from ontoweir.rewriter.composed.drop_empty import drop_empty, is_empty, open_nothing
+from ontoweir.rewriter.composed.drop_empty import drop_empty, hold_row, is_empty, open_nothing
 from ontoweir.rewriter.composed.solution_part import (
     SolutionPart,
     list_kinds,
@@ -64,6 +64,7 @@ def join_solutions(
     streams = tuple(dict.fromkeys(s for u in unions for s in list_read(u, catalog)))
     if not streams:
         return None
+    unions = [hold_row(union, how.moment(streams), catalog) for union in unions]
     before, (asked, unions) = asked, drop_empty(asked, unions)
     parts: list[SolutionPart] = []
     for one, union in zip(asked.parts, unions, strict=True):

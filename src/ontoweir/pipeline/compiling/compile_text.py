@@ -12,6 +12,7 @@ from ontoweir.pipeline.compiling.compile_solutions import (
     SolutionCompiler,
     compile_solutions,
     refuse_windows,
+    tell_nothing,
 )
 from ontoweir.pipeline.compiling.compiler import Compiler
 from ontoweir.rewriter.absence.compare_last import compare_last
@@ -139,9 +140,8 @@ def _compile_named(
     known, made = catalog or workspace.project.catalog, list[CompiledQuery]()
 
     def compile_over(shared: Catalog) -> SpjUnion:
-        def compile_one(one: str) -> CompiledQuery:
+        def compile_parsed(branches: tuple[ConjunctiveQuery, ...]) -> CompiledQuery:
             given = catalog if shared is known else shared
-            branches = parse_query(one, name=name, file=file)
             told = {text for before in made for text in before.warnings}
             made.append(workspace.compile_branches(branches, catalog=given, quiet=True))
             for text in made[-1].warnings if catalog is None else ():
@@ -149,7 +149,12 @@ def _compile_named(
                     workspace.on_warning(text)
             return made[-1]
 
-        return _compile_split(split, SolutionCompiler(compile_one, name, file, shared))
+        def compile_one(one: str) -> CompiledQuery:
+            return compile_parsed(parse_query(one, name=name, file=file))
+
+        return _compile_split(
+            split, SolutionCompiler(compile_one, name, file, shared, compile_parsed)
+        )
 
     union = compile_in_steps(compile_over, known)
     incomplete = tuple(dict.fromkeys(r for one in made for r in one.incomplete))
@@ -164,13 +169,15 @@ def _compile_latest(
     known, made = catalog or workspace.project.catalog, list[CompiledQuery]()
     file = asked.source.file
 
-    def compile_one(one: str) -> CompiledQuery:
-        branches = parse_query(one, name=name, file=file)
+    def compile_parsed(branches: tuple[ConjunctiveQuery, ...]) -> CompiledQuery:
         quiet = bool(made) or catalog is not None
         made.append(workspace.compile_branches(branches, catalog=catalog, quiet=quiet))
         return made[-1]
 
-    work = SolutionCompiler(compile_one, name, file, known)
+    def compile_one(one: str) -> CompiledQuery:
+        return compile_parsed(parse_query(one, name=name, file=file))
+
+    work = SolutionCompiler(compile_one, name, file, known, compile_parsed)
     inside = split_text(asked.latest, file)
     if inside is None:
         return None
@@ -200,6 +207,11 @@ def _compile_split(split: SplitText, work: SolutionCompiler) -> SpjUnion:
     solutions = [
         compile_solutions(one, work._replace(name=f"{name}_{n}")) for n, one in enumerate(texts)
     ]
+    if solutions and not any(one.found.disjuncts for one in solutions):
+        nothing = tell_nothing(texts[0].text, head, around, work)
+        groups = nothing.aggregation
+        if nothing.disjuncts or groups is None or groups.group:
+            return nothing
     static = find_registers(
         solutions if around is None else (), head, known, work.first_moment, distinct=distinct
     )
