@@ -72,6 +72,7 @@ def _find_reasons(tokens: Sequence[SparqlToken], opens: int) -> Iterator[tuple[i
                     "it takes nothing away (SPARQL 1.1, 8.3.3)",
                     "leave it out; or write FILTER NOT EXISTS, where variables are those around it",
                 )
+    yield from _find_inner(tokens, items)
     yield from _find_optional(tokens, items)
 
 
@@ -129,15 +130,29 @@ def _find_in(tokens: Sequence[SparqlToken], item: Item) -> Iterator[tuple[int, s
             "patterns of a stream are in GRAPH ?t, of the time of their row",
             "write GRAPH ?t { … } and compare ?t in a FILTER",
         )
-    if item.kind is ItemKind.OPTIONAL and len(item.braces) == 1:
-        inner = item.braces[0][0]
-        nested = [] if is_select(tokens, inner) else list_items(tokens, inner)
-        if any(i.kind is ItemKind.OPTIONAL for i in nested):
+
+
+def _find_inner(
+    tokens: Sequence[SparqlToken], items: Sequence[Item]
+) -> Iterator[tuple[int, str, str, str]]:
+    """Variables of an OPTIONAL inside of another one that have a value around both."""
+    for n, item in enumerate(items):
+        opens = item.braces[0][0] if len(item.braces) == 1 else None
+        if item.kind is not ItemKind.OPTIONAL or opens is None or is_select(tokens, opens):
+            continue
+        inner = list_items(tokens, opens)
+        loose = list_given(tokens, inner, optional=True) - list_given(tokens, inner)
+        shared = loose & list_given(tokens, items[:n])
+        if shared:
+            name = min(shared)
             yield (
                 item.first,
-                f"an OPTIONAL inside of another one{_BESIDE}",
-                "what the inner one finds depends on whether the outer one found something",
-                "write one after the other, if both hold by themselves; or a query for each",
+                f"?{name} in an OPTIONAL inside of another one, whose other patterns do not bind "
+                f"it{_BESIDE}",
+                "where the inner one finds nothing it has no value there, which is compatible with "
+                "any",
+                f"write a pattern with ?{name} in the outer OPTIONAL; or call it otherwise, and "
+                "compare both",
             )
 
 

@@ -27,7 +27,10 @@ INNER = f"OPTIONAL {{ {_rows(3, '?x :p ?b')} }}"
     ("where", "what"),
     [
         (f"{ALL_ROWS} {_rows(2, '?x :m ?v')}", "they are of all rows so far"),
-        (f"{COUNTED} OPTIONAL {{ {_rows(2, '?x :m ?a')} {INNER} }}", "inside of another one"),
+        (
+            f"{COUNTED} OPTIONAL {{ {_rows(2, '?y :m ?a')} {INNER} }}",
+            r"\?x in .*OPTIONAL inside of .*whose other patterns do not bind it",
+        ),
         (
             f"{COUNTED} OPTIONAL {{ {_rows(2, '?x :m ?b')} }} {INNER}",
             r"\?b, which an OPTIONAL before it",
