@@ -145,14 +145,14 @@ def _find_inner(
         shared = loose & list_given(tokens, items[:n])
         if shared:
             name = min(shared)
+            what = (
+                f"?{name} in an OPTIONAL inside of another one, whose other patterns do not bind it"
+            )
             yield (
                 item.first,
-                f"?{name} in an OPTIONAL inside of another one, whose other patterns do not bind "
-                f"it{_BESIDE}",
-                "where the inner one finds nothing it has no value there, which is compatible with "
-                "any",
-                f"write a pattern with ?{name} in the outer OPTIONAL; or call it otherwise, and "
-                "compare both",
+                what + _BESIDE,
+                "where the inner one finds nothing it has no value, which is compatible with any",
+                f"write a pattern with ?{name} in the outer OPTIONAL; or give it another name",
             )
 
 
