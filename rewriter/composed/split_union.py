@@ -7,6 +7,7 @@ from ontoweir.rewriter.clauses.list_items import ItemKind, close_of, is_select, 
 from ontoweir.rewriter.composed.list_visible import list_given
 from ontoweir.rewriter.composed.read_select import read_select
 from ontoweir.rewriter.composed.split_joined import JoinedText, PartOfText
+from ontoweir.rewriter.composed.text_part import is_static
 from ontoweir.rewriter.model.joined import JoinKind
 from ontoweir.rewriter.syntax.locate_tokens import Tokens
 
@@ -43,5 +44,6 @@ def split_union(text: str) -> JoinedText | None:
             if plain or not first <= n <= last:
                 edit.blank(n, n)
         kind = JoinKind.UNION if number else JoinKind.INNER
-        parts.append(PartOfText(edit.finish(), names, kind, ()))
+        static = not is_select(tokens, first) and is_static(list_items(tokens, first))
+        parts.append(PartOfText(edit.finish(), names, kind, (), static=static))
     return JoinedText(tuple(parts), names, head.distinct, None, frozenset())

@@ -110,7 +110,7 @@ def is_apart(tokens: Sequence[SparqlToken], item: Item) -> bool:
     inner = list_items(tokens, item.braces[0][0])
     if any(i.kind is ItemKind.GROUP and is_select(tokens, i.first) for i in inner):
         return True
-    if item.kind is ItemKind.MINUS and _is_static(inner):
+    if item.kind is ItemKind.MINUS and is_static(inner):
         return True
     now = any(is_now(tokens[n]) for n in item.places)
     return now or any(i.kind is ItemKind.ABSENT for i in inner)
@@ -137,13 +137,15 @@ def _read_group(tokens: Sequence[SparqlToken], item: Item) -> TextPart | None:
         return _read_subquery(tokens, first, kind)
     inner = list_items(tokens, first)
     selects = [i for i in inner if i.kind is ItemKind.GROUP and is_select(tokens, i.first)]
-    if len(selects) == 1:
+    if len(selects) == 1 and all(i in selects or i.kind is ItemKind.FILTER for i in inner):
         part = _read_subquery(tokens, selects[0].first, kind)
         rest = [i for i in inner if i not in selects]
-        if part is None or not all(_put(tokens, part, one, inside=False) for one in rest):
-            return None
-        return part
-    if _is_static(inner):
+        apart = item.kind is ItemKind.MINUS and rest  # what it says is of its own
+        if part is not None and not apart:
+            return part if all(_put(tokens, part, i, inside=False) for i in rest) else None
+    if selects:
+        return _read_nested(tokens, inner, kind)
+    if is_static(inner):
         return _read_static(tokens, inner, kind)
     graphs = [i for i in inner if i.kind is ItemKind.GRAPH]
     wanted = (ItemKind.GRAPH, ItemKind.FILTER, *BESIDE)
@@ -184,8 +186,12 @@ def _read_nested(
     return part if all(_put(tokens, part, one, inside=False) for one in said) else None
 
 
-def _is_static(inner: Sequence[Item]) -> bool:
-    """Whether items are of static patterns, with FILTERs."""
+def is_static(inner: Sequence[Item]) -> bool:
+    """Whether items are of static patterns, with FILTERs.
+
+    Args:
+        inner: of a group.
+    """
     kinds = {i.kind for i in inner}
     return ItemKind.TRIPLES in kinds and kinds <= {ItemKind.TRIPLES, ItemKind.FILTER}
 
@@ -200,7 +206,7 @@ def read_beside(tokens: Sequence[SparqlToken], item: Item) -> TextPart | None:
     if len(item.braces) != 1 or is_select(tokens, item.braces[0][0]):
         return None
     inner = list_items(tokens, item.braces[0][0])
-    return _read_static(tokens, inner, _KINDS[item.kind]) if _is_static(inner) else None
+    return _read_static(tokens, inner, _KINDS[item.kind]) if is_static(inner) else None
 
 
 def _read_static(

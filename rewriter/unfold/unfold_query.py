@@ -82,8 +82,7 @@ class UnfoldOptions:
     `skip`: the names of passes to leave out, for measurements. `names`: of the answer variables
     (None: those of the first disjunct, unless an axiom made two of them one there). `counts`: what
     is counted. `shared`: T-mappings that other queries use too, if they are of the same mappings,
-    ontology and catalog. `holds`: streams are named where nothing can match (hold_nothing), also if
-    the query has no aggregates.
+    ontology and catalog. `holds`: streams are named where nothing can match (hold_nothing).
     """
 
     skip: frozenset[str] = frozenset()
@@ -165,8 +164,7 @@ def unfold_query(
         source=first.source,
         aggregation=first.aggregation,
     )
-    one_row = options.holds or (first.aggregation is not None and not first.aggregation.group)
-    if one_row and not union.disjuncts:
+    if options.holds and not union.disjuncts:
         never = hold_nothing(ucq, unfolder.list_assertions, catalog)
         union = replace(union, disjuncts=tuple(_name_outputs(q, named, head) for q in never))
     union = hold_constants(union, sets)

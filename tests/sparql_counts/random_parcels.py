@@ -79,7 +79,8 @@ class QueryDrawer:
     def add_clause(self, made: Drawn, depth: int) -> None:
         """Put a clause behind patterns."""
         random = self.random
-        inner = self.draw_body(depth) if random.random() < 0.4 else self.draw_unit(depth, keyed=True)
+        several = random.random() < 0.4
+        inner = self.draw_body(depth) if several else self.draw_unit(depth, keyed=True)
         kind = random.choice(
             ["OPTIONAL", "OPTIONAL", "FILTER NOT EXISTS", "FILTER EXISTS", "MINUS"]
         )
