@@ -33,7 +33,8 @@ class QueryDrawer:
         if numbers and random.random() < 0.3:
             one, other = random.choice(numbers), random.choice(numbers)
             sign = random.choice(["<", ">=", "=", "!="])
-            body.text += f" FILTER({one} {sign} {random.choice([other, '1', '2'])})"
+            other = random.choice([other, "1", "2"])
+            body.text += f" FILTER({one} {sign} {other})" if one != other else ""
         if numbers and random.random() < 0.2:
             one, other = random.choice(numbers), random.choice(numbers)
             value = random.choice([f"{one} + 1", f"COALESCE({one}, 7)", f"{one} - {other}"])

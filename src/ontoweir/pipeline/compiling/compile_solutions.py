@@ -15,7 +15,6 @@ from ontoweir.rewriter.clauses.list_items import ItemKind
 from ontoweir.rewriter.differences.since_first import FIRST, first_moment
 from ontoweir.rewriter.model.query import ConjunctiveQuery, GroupTerms, Variable
 from ontoweir.rewriter.model.spj import Attribute, LiteralOutput, SpjQuery, SpjUnion
-from ontoweir.rewriter.sparql.parse_query import parse_query
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 
 
@@ -58,18 +57,20 @@ def compile_solutions(one: SolutionTexts, work: SolutionCompiler) -> Solutions:
 
 
 def tell_nothing(
-    text: str, head: Sequence[str], around: ConjunctiveQuery | None, work: SolutionCompiler
+    branches: Sequence[ConjunctiveQuery],
+    head: Sequence[str],
+    around: ConjunctiveQuery | None,
+    read: Callable[[tuple[ConjunctiveQuery, ...]], CompiledQuery],
 ) -> SpjUnion:
     """The query of solutions of which there are none, whatever is beside them; what is not grouped
     has its row, if they are of streams.
 
     Args:
-        text: of the solutions.
+        branches: of the solutions.
         head: what is shown of them.
         around: what is computed of them (None: nothing).
-        work: compiles it.
+        read: compiles branches.
     """
-    branches = parse_query(text, name=work.name, file=work.file)
     names, groups = tuple(head), None
     if around is not None:
         groups = around.aggregation
@@ -77,18 +78,17 @@ def tell_nothing(
     made = (
         replace(
             branch,
-            name=work.name,
             head=tuple(map(Variable, names)),
             distinct=branch.distinct if around is None else around.distinct,
             constants=(),
             aggregation=groups,
-            buckets=branch.buckets if around is None else around.buckets,
+            buckets=branch.buckets if around is None else around.buckets or branch.buckets,
             computation=None,
             group_terms=GroupTerms() if around is None else around.group_terms,
         )
         for branch in branches
     )
-    return work.branches(tuple(made)).union
+    return read(tuple(made)).union
 
 
 def refuse_windows(solutions: Sequence[Solutions], source: Source) -> None:

@@ -208,7 +208,8 @@ def _compile_split(split: SplitText, work: SolutionCompiler) -> SpjUnion:
         compile_solutions(one, work._replace(name=f"{name}_{n}")) for n, one in enumerate(texts)
     ]
     if solutions and not any(one.found.disjuncts for one in solutions):
-        nothing = tell_nothing(texts[0].text, head, around, work)
+        branches = parse_query(texts[0].text, name=name, file=work.file)
+        nothing = tell_nothing(branches, head, around, work.branches)
         groups = nothing.aggregation
         if nothing.disjuncts or groups is None or groups.group:
             return nothing
