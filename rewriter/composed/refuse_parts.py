@@ -7,14 +7,11 @@ from ontoweir.rewriter.clauses.list_items import (
     CLAUSES,
     Item,
     ItemKind,
-    close_of,
-    is_now,
     is_select,
     list_items,
     list_variables,
 )
 from ontoweir.rewriter.composed.list_visible import list_given
-from ontoweir.rewriter.composed.read_select import read_select
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens
 
 _ALIKE = (
@@ -23,15 +20,6 @@ _ALIKE = (
 )
 """How refusals begin that say of a part what does not hold of several."""
 _BESIDE = ", beside groups, the latest of keys or windows"
-
-_TAKEN_BACK = (
-    "every row changes them, and what reads them would have to take back what it has answered"
-)
-_WINDOW = (
-    "give it a window, FILTER(?t > NOW() - …); group by a bucket of time too, as (ow:tumble(?t, "
-    '"PT1H"^^xsd:dayTimeDuration) AS ?hour), whose groups are final when it is over; aggregate in '
-    "the outermost SELECT; or, to join them with others, write the query in SQL"
-)
 
 
 def refuse_parts(error: QueryError, text: str, file: str) -> QueryError:
@@ -60,7 +48,6 @@ def refuse_parts(error: QueryError, text: str, file: str) -> QueryError:
 def _find_reasons(tokens: Sequence[SparqlToken], opens: int) -> Iterator[tuple[int, str, str, str]]:
     """Where something is, what, why it is not read, and what to write instead."""
     items = list_items(tokens, opens)
-    yield from _find_groups(tokens, opens)
     for item in items:
         yield from _find_in(tokens, item)
         if item.kind is ItemKind.MINUS and len(item.braces) == 1:
@@ -74,28 +61,6 @@ def _find_reasons(tokens: Sequence[SparqlToken], opens: int) -> Iterator[tuple[i
                 )
     yield from _find_inner(tokens, items)
     yield from _find_optional(tokens, items)
-
-
-def _find_groups(tokens: Sequence[SparqlToken], opens: int) -> Iterator[tuple[int, str, str, str]]:
-    """Subqueries of groups of all rows so far."""
-    for n in range(opens + 1, close_of(tokens, opens)):
-        if tokens[n].text != "{" or not is_select(tokens, n):
-            continue
-        inside = range(n, close_of(tokens, n))
-        words = {tokens[k].text.upper() for k in inside if tokens[k].kind == "word"}
-        bucket = any("tumble" in tokens[k].text or "session" in tokens[k].text for k in inside)
-        clauses = {"EXISTS", "MINUS", "OPTIONAL"}
-        body = next((k for k in inside if k > n and tokens[k].text == "{"), n)
-        head = read_select(tokens, n, body)
-        grouped = head is not None and (head.computes or "GROUP" in words)
-        now = any(is_now(tokens[k]) for k in inside)
-        if grouped and "GRAPH" in words and not (now or bucket or clauses & words):
-            yield (
-                n,
-                f"{_ALIKE[0]}: they are of all rows so far",
-                _TAKEN_BACK,
-                _WINDOW,
-            )
 
 
 def _find_in(tokens: Sequence[SparqlToken], item: Item) -> Iterator[tuple[int, str, str, str]]:

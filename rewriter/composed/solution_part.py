@@ -65,7 +65,7 @@ def open_part(union: SpjUnion, catalog: Catalog, *, single: bool = False) -> Sol
         union = replace(union, aggregation=groups, distinct=False)
     if groups is not None and not is_plain(groups):
         return None
-    rows = union if groups is None else open_arguments(union, groups)
+    rows = union if groups is None else open_arguments(_stay(union, catalog), groups)
     if not comes_and_goes(replace(rows, views=(), blocks=() if single else rows.blocks)):
         return None
     outputs = [dict(q.outputs) for q in answers_of(rows.disjuncts, rows.standing)]
@@ -83,6 +83,31 @@ def open_part(union: SpjUnion, catalog: Catalog, *, single: bool = False) -> Sol
     if groups is not None and any(len(of) != 1 for of in kinds.values()):
         return None
     return SolutionPart(rows, groups, kinds, terms)
+
+
+def _stay(union: SpjUnion, catalog: Catalog) -> SpjUnion:
+    """Groups of all rows so far as those of rows that never leave; others as they are."""
+    if union.ends or union.standing is not None or union.begins or union.joined is not None:
+        return union
+    wide = extend_catalog(catalog, union)
+    end = f"{ENDS}1"
+    disjuncts: list[SpjQuery] = []
+    buckets = dict.fromkeys(union.buckets)
+    for query in union.disjuncts:
+        row = next((o for o in query.occurrences if o.table in wide.streams), None)
+        if row is None:
+            return union  # it is of static relations alone
+        told = LiteralOutput(Attribute(row.alias, NEVER.name), f"{XSD}dateTime")
+        disjuncts.append(replace(query, outputs=(*query.outputs, (end, told))))
+        buckets[row.table, NEVER] = None
+    return replace(
+        union,
+        variables=(*union.variables, end),
+        disjuncts=tuple(disjuncts),
+        distinct=False,  # only aggregates of sets have such rows, for which it makes no difference
+        buckets=tuple(buckets),
+        ends=(end,),
+    )
 
 
 def _open_joined(

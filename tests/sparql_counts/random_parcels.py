@@ -133,11 +133,11 @@ class QueryDrawer:
             ]
         )
 
-    def draw_rows(self, key: str = "?d") -> Drawn:
-        """Rows of a window."""
+    def draw_rows(self, key: str = "?d", *, all_so_far: float = 0) -> Drawn:
+        """Rows of a window; `all_so_far`: how often of none."""
         n = self.next()
         triples, number = self.draw_triples(n, key)
-        window = self.draw_window(f"?t{n}")
+        window = self.draw_window(f"?t{n}") if self.random.random() >= all_so_far else ""
         return Drawn(f"GRAPH ?t{n} {{ {triples} }} {window}", [number] if number else [])
 
     def draw_window(self, time: str) -> str:
@@ -173,7 +173,7 @@ class QueryDrawer:
 
     def draw_group(self) -> Drawn:
         """Groups by depots."""
-        rows, name = self.draw_rows(), f"?a{self.next()}"
+        rows, name = self.draw_rows(all_so_far=0.2), f"?a{self.next()}"
         call = self.draw_call(rows)
         if self.random.random() < 0.15:
             text = f"{{ SELECT DISTINCT ?d {{ {rows.text} }} }}"
@@ -185,7 +185,7 @@ class QueryDrawer:
     def draw_total(self) -> Drawn:
         """What is told of all rows: names are its own, as rdflib puts values of others in."""
         n = self.next()
-        rows, name = self.draw_rows(f"?y{n}"), f"?a{n}"
+        rows, name = self.draw_rows(f"?y{n}", all_so_far=0.2), f"?a{n}"
         calls = ["COUNT(*)", *(f"{c}({v})" for v in rows.sure for c in ("SUM", "COUNT"))]
         call = self.random.choice(calls)
         return Drawn(f"{{ SELECT ({call} AS {name}) {{ {rows.text} }} }}", [name], keyed=False)
