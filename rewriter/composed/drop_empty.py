@@ -1,17 +1,21 @@
 """Parts of joined solutions of which there are none, whatever the data are."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
-from ontoweir.mappings.model.catalog import Catalog, IntType
+from ontoweir.mappings.model.catalog import Catalog, ColumnType, IntType
 from ontoweir.mappings.model.column_types import XSD
 from ontoweir.rewriter.composed.solution_part import SolutionPart, open_begun
 from ontoweir.rewriter.composed.split_joined import JoinedText, PartOfText
 from ontoweir.rewriter.model.joined import JoinKind
-from ontoweir.rewriter.model.spj import Attribute, Compare, ConstantOutput, Op, SpjUnion
+from ontoweir.rewriter.model.spj import Attribute, Compare, ConstantOutput, Op, Output, SpjUnion
+from ontoweir.rewriter.standing.make_standing import some_value
 
 _NONE = ConstantOutput("0", is_iri=False, datatype=f"{XSD}integer", kind=IntType())
 """In the place of a term that no solution has."""
+Known: TypeAlias = dict[str, "tuple[set[ColumnType | None], tuple[Output, ...]] | None"]
+"""Variables, each with the types and the terms that it has elsewhere (None: nowhere)."""
 _SHOWN = (JoinKind.INNER, JoinKind.LEFT)
 
 
@@ -52,7 +56,7 @@ def is_empty(union: SpjUnion) -> bool:
     return not union.disjuncts and union.joined is None and union.standing is None and not one
 
 
-def open_nothing(first: SpjUnion, variables: Sequence[str], catalog: Catalog) -> SolutionPart:
+def open_nothing(first: SpjUnion, variables: Known, catalog: Catalog) -> SolutionPart:
     """The rows of a part of which there are none.
 
     Args:
@@ -62,8 +66,11 @@ def open_nothing(first: SpjUnion, variables: Sequence[str], catalog: Catalog) ->
     """
     begun = open_begun(first, catalog)
     union = replace(begun, variables=(*variables, *begun.ends))
-    terms = dict.fromkeys(variables, (_NONE,))
-    return SolutionPart(_hold(union, begun), None, {v: {IntType()} for v in variables}, terms)
+    some = {v: of or ({IntType()}, (_NONE,)) for v, of in variables.items()}
+    kinds = {v: kind for v, (kind, _) in some.items()}
+    values = {v: some_value(kind) for v, kind in kinds.items()}
+    terms = {v: term for v, (_, term) in some.items()}
+    return SolutionPart(_hold(union, begun, values), None, kinds, terms)
 
 
 def hold_row(union: SpjUnion, first: SpjUnion, catalog: Catalog) -> SpjUnion:
@@ -81,14 +88,14 @@ def hold_row(union: SpjUnion, first: SpjUnion, catalog: Catalog) -> SpjUnion:
     begun = open_begun(first, catalog)
     named = tuple(v for v in union.variables if v not in (*union.ends, *union.begins))
     whole = replace(union, variables=(*named, *begun.ends), ends=begun.ends, begins=())
-    return _hold(replace(whole, buckets=begun.buckets, blocks=begun.blocks), begun)
+    return _hold(replace(whole, buckets=begun.buckets, blocks=begun.blocks), begun, {})
 
 
-def _hold(union: SpjUnion, begun: SpjUnion) -> SpjUnion:
-    """The query over rows of which there are none."""
+def _hold(union: SpjUnion, begun: SpjUnion, values: Mapping[str, Output]) -> SpjUnion:
+    """The query over rows of which there are none; of its variables some have a value of a type."""
     (row,) = begun.disjuncts
     time = Attribute(row.occurrences[0].alias, begun.blocks[0].stream.timestamp)
-    outputs = {**dict.fromkeys(union.variables, _NONE), **dict(row.outputs)}
+    outputs = {**dict.fromkeys(union.variables, _NONE), **dict(row.outputs), **values}
     never = replace(
         row,
         conditions=(Compare(time, Op.NE, time),),

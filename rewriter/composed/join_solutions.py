@@ -9,7 +9,13 @@ from ontoweir.mappings.model.expression import Expression, Field, fields_of, map
 from ontoweir.rewriter.absence.rename_views import rename_views
 from ontoweir.rewriter.aggregates.unite_parts import PART, unite_parts
 from ontoweir.rewriter.composed.compute_row import RowColumn, RowReader, make_column
-from ontoweir.rewriter.composed.drop_empty import drop_empty, hold_row, is_empty, open_nothing
+from ontoweir.rewriter.composed.drop_empty import (
+    Known,
+    drop_empty,
+    hold_row,
+    is_empty,
+    open_nothing,
+)
 from ontoweir.rewriter.composed.solution_part import (
     SolutionPart,
     list_kinds,
@@ -18,6 +24,7 @@ from ontoweir.rewriter.composed.solution_part import (
     open_static,
 )
 from ontoweir.rewriter.composed.split_joined import JoinedText, PartOfText
+from ontoweir.rewriter.composed.widen_sides import widen_sides
 from ontoweir.rewriter.model.joined import Joined, JoinedPart, JoinedRow, JoinKind
 from ontoweir.rewriter.model.query import (
     ConjunctiveQuery,
@@ -66,10 +73,12 @@ def join_solutions(
         return None
     unions = [hold_row(union, how.moment(streams), catalog) for union in unions]
     before, (asked, unions) = asked, drop_empty(asked, unions)
+    whole = asked is before
     parts: list[SolutionPart] = []
     for one, union in zip(asked.parts, unions, strict=True):
         if is_empty(union):
-            parts.append(open_nothing(how.moment(streams), one.variables, catalog))
+            own: Known = dict.fromkeys(one.variables)
+            parts.append(open_nothing(how.moment(streams), own, catalog))
             continue
         static = one.static and not list_read(union, catalog)
         made = open_static(union, how.moment(streams), catalog) if static else None
@@ -81,10 +90,17 @@ def join_solutions(
         if made is None or any(len(of) != 1 for of in made.kinds.values()):
             return None
         parts.append(made)
+    if asked.unites and any({*asked.head} - part.kinds.keys() for part in parts):
+        wide = widen_sides(parts, asked.head, how.moment(streams), catalog)
+        if wide is None:
+            return None
+        parts = wide
+        sides = tuple(replace(part, variables=asked.head) for part in asked.parts)
+        asked = replace(asked, parts=sides)
     plain = all(part.kind is JoinKind.INNER for part in asked.parts) and asked.around is None
     windows = all(part.union.standing is None and not part.ever for part in parts)
     alone = not any(part.groups or part.union.joined for part in parts)
-    if asked is before and plain and windows and alone:
+    if whole and plain and windows and alone:
         return None  # when each answer ends is known
     return _Joiner(asked, parts, name, catalog, how).join(streams)
 

@@ -50,13 +50,14 @@ class PartOfText:
 class JoinedText:
     """`parts`, which are joined where variables of one name are equal; `head`: what is shown, or
     read by `around`: a query of one row of them that computes and groups what is joined (None:
-    nothing is). `late`: variables that may have no value."""
+    nothing is). `late`: variables that may have no value; `unites`: they are sides of a UNION."""
 
     parts: tuple[PartOfText, ...]
     head: tuple[str, ...]
     distinct: bool
     around: str | None
     late: frozenset[str]
+    unites: bool = False
 
 
 def split_joined(text: str) -> JoinedText | None:
