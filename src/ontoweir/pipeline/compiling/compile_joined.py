@@ -20,6 +20,7 @@ from ontoweir.rewriter.model.share_steps import share_steps
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sparql.parse_query import parse_query
 from ontoweir.rewriter.views.list_streams import list_read
+from ontoweir.rewriter.windows.choose_emit import Emit
 
 
 def compile_joined(
@@ -101,7 +102,7 @@ def _tell_nothing(
         around,
         lambda branches: workspace.compile_branches(branches, catalog=catalog, quiet=True),
     )
-    return union if union.disjuncts else None
+    return replace(union, told=Emit.CHANGES) if union.disjuncts else None
 
 
 def _list_steps(made: Sequence[CompiledQuery], catalog: Catalog) -> set[int]:
