@@ -48,11 +48,12 @@ def place_items(
         read = set(list_variables(tokens, item.places))
         read = read & bound if item.kind in BESIDE else read
         home = next((p for p in plain if read <= p.bound and p.is_open), None)
-        if home is not None:
+        apart = read_beside(tokens, item) if item.kind in BESIDE else None
+        alone = apart is not None and len(parts) == 1  # which is the latest of keys
+        if home is not None and not alone:
             home.kept.append((item.first, item.last))
             home.beside += [item] if item.kind in BESIDE else []
             continue
-        apart = read_beside(tokens, item) if item.kind in BESIDE else None
         if apart is not None and read <= {v for p in plain for v in p.bound}:
             parts.append(apart)
             continue

@@ -124,8 +124,8 @@ def unfold_query(
         )
     first = ucq[0]
     options, observer = options or UnfoldOptions(), observer or Observer()
-    named = options.names or tuple(v.name for v in first.head)
-    if (shared := options.shared) is None or not shared.are_of(mappings, tbox, catalog):
+    named, shared = options.names or tuple(v.name for v in first.head), options.shared
+    if shared is None or not shared.are_of(mappings, tbox, catalog):
         shared = TMappings(mappings, tbox, catalog)
     catalog = shared.whole
     compiled = _compile(ucq, mappings, shared, observer)
@@ -148,12 +148,11 @@ def unfold_query(
         first.source,
         observer.on_work,
     )
-    numbered = (replace(c, number=n) for n, c in enumerate(budget.over(candidates), 1))
     union = SpjUnion(
         name=first.name,
         variables=head,
         disjuncts=run_passes(
-            numbered,
+            (replace(c, number=n) for n, c in enumerate(budget.over(candidates), 1)),
             catalog,
             distinct=first.distinct,
             skip=options.skip,
@@ -165,8 +164,7 @@ def unfold_query(
         aggregation=first.aggregation,
     )
     if options.holds and not union.disjuncts:
-        never = hold_nothing(ucq, unfolder.list_assertions, catalog)
-        union = replace(union, disjuncts=tuple(_name_outputs(q, named, head) for q in never))
+        union = replace(union, disjuncts=unfolder.hold_nothing(ucq, named, head))
     union = hold_constants(union, sets)
     if is_mixed(union.disjuncts, sets.catalog):
         refuse_bags(first.source, distinct=first.distinct)
@@ -310,6 +308,13 @@ class _Unfolder:
                     tuple((alias, _with_axioms(p, query)) for alias, p in match.provenance),
                     merged=self.sets.keys_of(o.table for o in match.occurrences),
                 )
+
+    def hold_nothing(
+        self, ucq: Sequence[ConjunctiveQuery], named: Sequence[str], order: Sequence[str]
+    ) -> tuple[SpjQuery, ...]:
+        """Queries of the streams of conjunctive queries that have no solution (hold_nothing)."""
+        never = hold_nothing(ucq, self.list_assertions, self.catalog)
+        return tuple(_name_outputs(query, named, order) for query in never)
 
     def list_assertions(self, query: ConjunctiveQuery, atom: Atom) -> tuple[MappingAssertion, ...]:
         admit = self.mappings.admit
