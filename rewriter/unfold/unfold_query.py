@@ -127,8 +127,7 @@ def unfold_query(
     named, shared = options.names or tuple(v.name for v in first.head), options.shared
     if shared is None or not shared.are_of(mappings, tbox, catalog):
         shared = TMappings(mappings, tbox, catalog)
-    catalog = shared.whole
-    compiled = _compile(ucq, mappings, shared, observer)
+    catalog, compiled = shared.whole, _compile(ucq, mappings, shared, observer)
     sets = _set_maker(shared, mappings, observer, first, options)
     unfolder = _Unfolder(mappings, compiled, catalog, tbox, options.skip, observer, sets)
     matches = [unfolder.find_matches(query) for query in ucq]
