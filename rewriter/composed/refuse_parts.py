@@ -85,8 +85,9 @@ def _find_in(tokens: Sequence[SparqlToken], item: Item) -> Iterator[tuple[int, s
         yield (
             item.first,
             f"EXISTS in an expression{_BESIDE}",
-            "what it finds comes and goes, and an expression is of one solution",
-            "write FILTER EXISTS { … } or FILTER NOT EXISTS { … } by itself",
+            "it is read where what it shares with the solutions is bound inside of its braces, by "
+            "patterns in GRAPH",
+            "write FILTER EXISTS { … } or FILTER NOT EXISTS { … } by itself; or a UNION of both",
         )
     if item.kind is ItemKind.GRAPH and tokens[item.first + 1].kind != "var":
         yield (

@@ -35,6 +35,10 @@ class QueryDrawer:
             sign = random.choice(["<", ">=", "=", "!="])
             other = random.choice([other, "1", "2"])
             body.text += f" FILTER({one} {sign} {other})" if one != other else ""
+        if body.sure and body.keyed and random.random() < 0.1:
+            inner, no = self.draw_rows(), random.choice(["", "NOT "])
+            said = f"{random.choice(body.sure)} > 1 || {no}EXISTS {{ {inner.text} }}"
+            body.text += f" FILTER({said})"
         if numbers and random.random() < 0.2:
             one, other = random.choice(numbers), random.choice(numbers)
             value = random.choice([f"{one} + 1", f"COALESCE({one}, 7)", f"{one} - {other}"])

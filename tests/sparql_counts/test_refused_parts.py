@@ -42,7 +42,7 @@ INNER = f"OPTIONAL {{ {_rows(3, '?x :p ?b')} }}"
         (f"{COUNTED} {{ SELECT ?x {{ SERVICE <urn:s> {{ {LATEST} }} }} }}", "SERVICE"),
         (f"BIND(1 AS ?c) SERVICE SILENT <urn:s> {{ {LATEST} }}", "SERVICE"),
         (
-            f"{COUNTED} FILTER(?c > 2 || EXISTS {{ {_rows(2, '?x :m ?v')} }})",
+            f"{COUNTED} FILTER(?c > 2 || EXISTS {{ {_rows(2, '?x :m ?v')} FILTER(?v > ?c) }})",
             "EXISTS in an expression",
         ),
     ],

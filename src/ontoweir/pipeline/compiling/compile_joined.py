@@ -11,6 +11,7 @@ from ontoweir.pipeline.compiling.certain_compiler import CertainCompiler
 from ontoweir.pipeline.compiling.compile_solutions import compile_moment, tell_nothing
 from ontoweir.pipeline.compiling.compiler import Compiler
 from ontoweir.rewriter.algebra.compile_in_steps import count_in_steps
+from ontoweir.rewriter.clauses.lift_exists import lift_exists
 from ontoweir.rewriter.composed.begin_parts import begin_parts
 from ontoweir.rewriter.composed.join_solutions import Asked, join_solutions
 from ontoweir.rewriter.composed.split_joined import JoinedText, split_joined
@@ -44,6 +45,7 @@ def compile_joined(
     Raises:
         QueryError: what is computed of the joined solutions is not read.
     """
+    text = lift_exists(text) or text
     asked = split_union(text) or split_joined(text)
     if asked is None:
         return None
