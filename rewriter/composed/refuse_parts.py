@@ -85,8 +85,7 @@ def _find_in(tokens: Sequence[SparqlToken], item: Item) -> Iterator[tuple[int, s
         yield (
             item.first,
             f"EXISTS in an expression{_BESIDE}",
-            "it is read where what it shares with the solutions is bound inside of its braces, by "
-            "patterns in GRAPH",
+            "it is read where what it shares with others is bound in its braces by GRAPH ?t { … }",
             "write FILTER EXISTS { … } or FILTER NOT EXISTS { … } by itself; or a UNION of both",
         )
     if item.kind is ItemKind.GRAPH and tokens[item.first + 1].kind != "var":
