@@ -26,6 +26,7 @@ from ontoweir.rewriter.model.spj import (
     Output,
     SpjQuery,
     SpjUnion,
+    output_attributes,
 )
 from ontoweir.rewriter.standing.answers_of import answers_of
 from ontoweir.rewriter.standing.make_standing import types_of
@@ -86,8 +87,11 @@ def open_part(union: SpjUnion, catalog: Catalog, *, single: bool = False) -> Sol
 
 
 def _stay(union: SpjUnion, catalog: Catalog) -> SpjUnion:
-    """Groups of all rows so far as those of rows that never leave; others as they are."""
+    """Groups of all rows so far as those of rows that never leave; others as they are, and those of
+    a time, or a bucket of it, each of which is final."""
     if union.ends or union.standing is not None or union.begins or union.joined is not None:
+        return union
+    if _is_timed(union):
         return union
     wide = extend_catalog(catalog, union)
     end = f"{ENDS}1"
@@ -108,6 +112,18 @@ def _stay(union: SpjUnion, catalog: Catalog) -> SpjUnion:
         buckets=tuple(buckets),
         ends=(end,),
     )
+
+
+def _is_timed(union: SpjUnion) -> bool:
+    """Whether a time, or a bucket of it, tells groups apart."""
+    times = {(table, column.name) for table, column in union.buckets}
+    group = () if union.aggregation is None else union.aggregation.group
+    for query in union.disjuncts:
+        tables, outputs = {o.alias: o.table for o in query.occurrences}, dict(query.outputs)
+        for read in (a for name in group for a in output_attributes(outputs[name])):
+            if (tables[read.alias], read.column) in times:
+                return True
+    return False
 
 
 def _open_joined(

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ontoweir.checker.decide.bound_changes import bound_changes
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.errors import QueryError
@@ -175,7 +176,10 @@ def compare_text(query: str, names: Sequence[str], case: Case, folder: Path, ran
     options: dict[str, Any] = {"statics": statics, "rows_per_range": 1}
     options |= {"ranges": random.choice([1, 3]), "rows_per_chunk": random.choice([1, 3, 99])}
     with pytest.MonkeyPatch.context() as patch:
-        rows, _ = replay_here(patch, job, folder / "answers.parquet", **options)
+        rows, summary = replay_here(patch, job, folder / "answers.parquet", **options)
+    bound = bound_changes(verdict, workspace.project.catalog)
+    assert "∞" not in bound.formula, query
+    assert bound.rows is None or summary.state_rows_max <= bound.rows, (query, bound.formula)
     read = [n for n in configure_run([job], job.catalog).streams if n in case.rows]
     steps = [int(r[0] or 0) for n in (read or _list_named(query)) for r in case.rows[n]]
     nothing = ("None",) * len(names)

@@ -81,3 +81,26 @@ def test_most_are_answered(tmp_path: Path) -> None:
 def test_random_questions_are_rdflibs(seed: int) -> None:
     with TemporaryDirectory() as folder:
         event(run(seed, Path(folder)).partition(": ")[0])
+
+
+SO_FAR = "SELECT ?{k} ({call} AS ?n) {{ GRAPH ?t {{ {rows} }} }} GROUP BY ?{k}"
+BESIDE = (
+    "SELECT ?{k} ?n {{ {{ {all} }} {{ SELECT ?{k} (COUNT(*) AS ?m) {{ {now} }} GROUP BY ?{k} }} }}"
+)
+
+
+@pytest.mark.parametrize(
+    ("key", "call", "rows", "told"),
+    [
+        ("d", "COUNT(*)", "?s :at ?d", "changes: with answers"),
+        ("d", "MAX(?w)", "?s :at ?d ; :weight ?w", "changes: with answers"),
+        ("k", "COUNT(*)", "?s :kind ?k", "undecided"),  # which may be any text
+        ("d", "MAX(?k)", "?s :at ?d ; :kind ?k", "undecided"),
+    ],
+)
+def test_groups_of_all_rows_so_far_are_of_few_values(
+    key: str, call: str, rows: str, told: str, tmp_path: Path
+) -> None:
+    every = SO_FAR.format(k=key, call=call, rows=rows)
+    now = f"GRAPH ?u {{ {rows.replace('?s', '?r').replace('?w', '?x')} }} W(u,20)"
+    assert ask(BESIDE.format(k=key, all=every, now=now), 1, tmp_path) == told
