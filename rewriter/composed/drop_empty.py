@@ -41,7 +41,7 @@ def drop_empty(
         ]
         return replace(asked, parts=tuple(parts)), tuple(unions[n] for n in kept)
     kept = [n for n, p in enumerate(asked.parts) if not (empty[n] and p.kind is JoinKind.ABSENT)]
-    parts = [_narrow(asked, n) if empty[n] else asked.parts[n] for n in kept]
+    parts = [_narrow(asked, n, empty) if empty[n] else asked.parts[n] for n in kept]
     return replace(asked, parts=tuple(parts)), tuple(unions[n] for n in kept)
 
 
@@ -104,13 +104,14 @@ def _hold(union: SpjUnion, begun: SpjUnion, values: Mapping[str, Output]) -> Spj
     return replace(union, disjuncts=(never,))
 
 
-def _narrow(asked: JoinedText, number: int) -> PartOfText:
-    """A part without solutions: of what no other part binds, and joined by nothing."""
+def _narrow(asked: JoinedText, number: int, empty: Sequence[bool]) -> PartOfText:
+    """A part without solutions: of what no part with some binds, nor one before it, and joined by
+    nothing."""
     part = asked.parts[number]
     others = {
         v
         for n, other in enumerate(asked.parts)
-        if n != number and other.kind in _SHOWN
+        if (n < number or not empty[n]) and n != number and other.kind in _SHOWN
         for v in other.variables
     }
     own = tuple(v for v in part.variables if v not in others) if part.kind in _SHOWN else ()
