@@ -1,12 +1,14 @@
 """The bound of a query whose answers are written as changes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.model.plan import Bound, share_tuples, total_bound
 from ontoweir.checker.plans.bound_standing import bound_standing
 from ontoweir.checker.plans.bound_table import bound_groups
+from ontoweir.checker.plans.bound_versions import KeptVersions, bound_by_domains
+from ontoweir.checker.verdict.refuse_keys import refuse_keys
 from ontoweir.checker.verdict.verdict import Tier, Verdict
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_scope import column_names
@@ -90,12 +92,25 @@ def bound_joined(
     for part in parts:
         if part.bound is None and part.tier is not Tier.UNSATISFIABLE:
             return replace(verdict, disjuncts=part.disjuncts, tier=Tier.UNDECIDED, bound=None)
+    kept = [
+        one
+        for of in joined.parts
+        if of.ever is None
+        for one in _list_staying(of.query, extend_catalog(catalog, of.query), known)
+    ]
+    verdict = refuse_keys(verdict, kept, kept="groups of all rows so far are told apart")
+    if verdict.bound is None:
+        return verdict
     bounds = [
         bound_changes(part, catalog) if of.ever is None else _bound_static(of, wide, known)
         for part, of in zip(parts, joined.parts, strict=True)
         if part.bound is not None
     ]
-    conditions = dict.fromkeys((*verdict.conditions, *(c for p in parts for c in p.conditions)))
+    rests = [
+        *(c for p in parts for c in p.conditions),
+        *(c for one in kept for c in one.conditions),
+    ]
+    conditions = dict.fromkeys((*verdict.conditions, *rests))
     tiers = [p.tier for p in parts if p.bound is not None]
     tier = max((verdict.tier, *tiers), key=lambda t: t.rank)
     if conditions and tier.rank < Tier.CONDITIONALLY_BOUNDED.rank:
@@ -105,6 +120,20 @@ def bound_joined(
         tier = Tier.WINDOW_BOUNDED
     bound = total_bound([verdict.bound, *bounds])
     return replace(verdict, tier=tier, bound=bound, conditions=tuple(conditions))
+
+
+def _list_staying(union: SpjUnion, catalog: Catalog, known: Statistics) -> Iterator[KeptVersions]:
+    """By what rows of a part are told apart that never leave: by all that they show."""
+    if union.standing is not None or union.joined is not None:
+        return  # which are decided as such
+    for query in union.disjuncts:
+        outputs, tables = dict(query.outputs), {o.alias: o.table for o in query.occurrences}
+        ends = [a for n in union.ends for a in output_attributes(outputs[n])]
+        columns = [catalog.streams[tables[a.alias]].column(a.column) for a in ends]
+        if not all(c is not None and c.bucket is not None and c.bucket.is_never for c in columns):
+            continue
+        shown = [a for n, o in query.outputs if n not in union.ends for a in output_attributes(o)]
+        yield bound_by_domains(query, list(dict.fromkeys(shown)), catalog, known)
 
 
 def _bound_static(part: JoinedPart[SpjUnion], catalog: Catalog, known: Statistics) -> Bound:

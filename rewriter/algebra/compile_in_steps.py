@@ -20,21 +20,26 @@ def compile_in_steps(compile_: Callable[[Catalog], SpjUnion], catalog: Catalog) 
             step_us = units.step_us
             catalog = share_steps(catalog, step_us)
         else:
-            return union if step_us is None else _count_in(union, step_us)
+            return union if step_us is None else count_in_steps(union, step_us)
 
 
-def _count_in(union: SpjUnion, step_us: int) -> SpjUnion:
-    """The query in steps, with the queries that it reads."""
+def count_in_steps(union: SpjUnion, step_us: int) -> SpjUnion:
+    """The query over such steps, with the queries that it reads: each is planned by itself.
+
+    Args:
+        union: a query that was compiled over a catalog whose streams share the steps.
+        step_us: their length in µs.
+    """
     blocks = []
     for block in union.blocks:
         absence = block.absence
         if absence is not None:
-            parts = (replace(p, hits=_count_in(p.hits, step_us)) for p in absence.parts)
+            parts = (replace(p, hits=count_in_steps(p.hits, step_us)) for p in absence.parts)
             absence = replace(absence, parts=tuple(parts))
-        blocks.append(replace(block, union=_count_in(block.union, step_us), absence=absence))
+        blocks.append(replace(block, union=count_in_steps(block.union, step_us), absence=absence))
     joined = union.joined
     if joined is not None:
-        inner = (replace(p, query=_count_in(p.query, step_us)) for p in joined.parts)
+        inner = (replace(p, query=count_in_steps(p.query, step_us)) for p in joined.parts)
         joined = replace(joined, parts=tuple(inner))
     return replace(union, step_us=step_us, blocks=tuple(blocks), joined=joined)
 

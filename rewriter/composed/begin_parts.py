@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.differences.since_first import FIRST, FIRST_TIME
 from ontoweir.rewriter.model.spj import SpjUnion
-from ontoweir.rewriter.views.list_streams import list_streams
+from ontoweir.rewriter.views.list_streams import list_read
 
 
 def begin_parts(unions: Sequence[SpjUnion], catalog: Catalog) -> tuple[str, ...] | None:
@@ -18,7 +18,7 @@ def begin_parts(unions: Sequence[SpjUnion], catalog: Catalog) -> tuple[str, ...]
     """
     if catalog.begins:
         return None
-    streams = tuple(dict.fromkeys(s for union in unions for s in _list_read(union, catalog)))
+    streams = tuple(dict.fromkeys(s for union in unions for s in list_read(union, catalog)))
     later = any(_begins_later(union, streams, catalog) for union in unions)
     return streams if later else None
 
@@ -28,13 +28,7 @@ def _begins_later(union: SpjUnion, streams: Collection[str], catalog: Catalog) -
     not of any."""
     for block in union.blocks:
         first = block.stream.name.startswith((FIRST, FIRST_TIME))
-        if first and not {*streams} <= {*_list_read(block.union, catalog)}:
+        if first and not {*streams} <= {*list_read(block.union, catalog)}:
             return True
     parts = () if union.joined is None else union.joined.parts
     return any(_begins_later(part.query, streams, catalog) for part in parts)
-
-
-def _list_read(union: SpjUnion, catalog: Catalog) -> list[str]:
-    """The streams that a query reads, in the queries too whose answers it does."""
-    inner = [query for block in union.blocks for query in block.queries]
-    return [*list_streams(union, catalog), *(n for one in inner for n in _list_read(one, catalog))]

@@ -9,6 +9,13 @@ from ontoweir.mappings.model.expression import Expression, Field, fields_of, map
 from ontoweir.rewriter.absence.rename_views import rename_views
 from ontoweir.rewriter.aggregates.unite_parts import PART, unite_parts
 from ontoweir.rewriter.composed.compute_row import RowColumn, RowReader, make_column
+from ontoweir.rewriter.composed.drop_empty import (
+    Known,
+    drop_empty,
+    hold_row,
+    is_empty,
+    open_nothing,
+)
 from ontoweir.rewriter.composed.solution_part import (
     SolutionPart,
     list_kinds,
@@ -17,6 +24,7 @@ from ontoweir.rewriter.composed.solution_part import (
     open_static,
 )
 from ontoweir.rewriter.composed.split_joined import JoinedText, PartOfText
+from ontoweir.rewriter.composed.widen_sides import widen_sides
 from ontoweir.rewriter.model.joined import Joined, JoinedPart, JoinedRow, JoinKind
 from ontoweir.rewriter.model.query import (
     ConjunctiveQuery,
@@ -27,7 +35,7 @@ from ontoweir.rewriter.model.query import (
 )
 from ontoweir.rewriter.model.spj import ConstantOutput, IriOutput, LiteralOutput, SpjUnion
 from ontoweir.rewriter.syntax.locate_tokens import Tokens
-from ontoweir.rewriter.views.list_streams import list_streams
+from ontoweir.rewriter.views.list_streams import list_read, list_streams
 
 _SHOWN = (JoinKind.INNER, JoinKind.LEFT)
 
@@ -60,23 +68,39 @@ def join_solutions(
         QueryError: what is computed of joined rows is not computed exactly as SPARQL has it.
     """
     unions = _name_views(unions, catalog)
-    streams = tuple(dict.fromkeys(s for u in unions for s in list_streams(u, catalog)))
+    streams = tuple(dict.fromkeys(s for u in unions for s in list_read(u, catalog)))
     if not streams:
         return None
+    unions = [hold_row(union, how.moment(streams), catalog) for union in unions]
+    before, (asked, unions) = asked, drop_empty(asked, unions)
+    whole = asked is before
     parts: list[SolutionPart] = []
     for one, union in zip(asked.parts, unions, strict=True):
-        static = one.static and not list_streams(union, catalog)
+        if is_empty(union):
+            own: Known = dict.fromkeys(one.variables)
+            parts.append(open_nothing(how.moment(streams), own, catalog))
+            continue
+        static = one.static and not list_read(union, catalog)
         made = open_static(union, how.moment(streams), catalog) if static else None
         if made is None:
             words = [t.text.upper() for t in Tokens(one.text).tokens if t.kind == "word"]
-            single = words.count("GRAPH") == 1 and len(list_streams(union, catalog)) == 1
+            read = list_read(union, catalog) if _is_in_time(union) else list_streams(union, catalog)
+            single = words.count("GRAPH") == 1 and len(read) == 1
             made = open_part(union, catalog, single=single)
         if made is None or any(len(of) != 1 for of in made.kinds.values()):
             return None
         parts.append(made)
+    if asked.unites and any({*asked.head} - part.kinds.keys() for part in parts):
+        wide = widen_sides(parts, asked.head, how.moment(streams), catalog)
+        if wide is None:
+            return None
+        parts = wide
+        sides = tuple(replace(part, variables=asked.head) for part in asked.parts)
+        asked = replace(asked, parts=sides)
     plain = all(part.kind is JoinKind.INNER for part in asked.parts) and asked.around is None
     windows = all(part.union.standing is None and not part.ever for part in parts)
-    if plain and windows and not any(part.groups or part.union.joined for part in parts):
+    alone = not any(part.groups or part.union.joined for part in parts)
+    if whole and plain and windows and alone:
         return None  # when each answer ends is known
     return _Joiner(asked, parts, name, catalog, how).join(streams)
 
@@ -238,6 +262,14 @@ class _Joiner:
         }
         plain = len(of) == 1 and not any(isinstance(kind, FloatType) for kind in of)
         return len(literals) == len(outputs) and len(terms) == 1 and plain
+
+
+def _is_in_time(union: SpjUnion) -> bool:
+    """Whether the answers that a query reads are final at the time of their rows."""
+    return all(
+        block.time is not None and block.time[1] == 0 and all(map(_is_in_time, block.queries))
+        for block in union.blocks
+    )
 
 
 def _name(number: int, variable: str) -> str:

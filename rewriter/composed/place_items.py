@@ -9,6 +9,7 @@ from ontoweir.rewriter.composed.text_part import (
     STATIC,
     TextPart,
     is_apart,
+    read_beside,
     read_comparison,
 )
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken
@@ -47,9 +48,14 @@ def place_items(
         read = set(list_variables(tokens, item.places))
         read = read & bound if item.kind in BESIDE else read
         home = next((p for p in plain if read <= p.bound and p.is_open), None)
-        if home is not None:
+        apart = read_beside(tokens, item) if item.kind in BESIDE else None
+        alone = apart is not None and len(parts) == 1  # which is the latest of keys
+        if home is not None and not alone:
             home.kept.append((item.first, item.last))
             home.beside += [item] if item.kind in BESIDE else []
+            continue
+        if apart is not None and read <= {v for p in plain for v in p.bound}:
+            parts.append(apart)
             continue
         if item.kind is not ItemKind.FILTER or item.braces or not read <= bound | made:
             return None

@@ -7,14 +7,11 @@ from ontoweir.rewriter.clauses.list_items import (
     CLAUSES,
     Item,
     ItemKind,
-    close_of,
-    is_now,
     is_select,
     list_items,
     list_variables,
 )
 from ontoweir.rewriter.composed.list_visible import list_given
-from ontoweir.rewriter.composed.read_select import read_select
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens
 
 _ALIKE = (
@@ -23,15 +20,6 @@ _ALIKE = (
 )
 """How refusals begin that say of a part what does not hold of several."""
 _BESIDE = ", beside groups, the latest of keys or windows"
-
-_TAKEN_BACK = (
-    "every row changes them, and what reads them would have to take back what it has answered"
-)
-_WINDOW = (
-    "give it a window, FILTER(?t > NOW() - …); group by a bucket of time too, as (ow:tumble(?t, "
-    '"PT1H"^^xsd:dayTimeDuration) AS ?hour), whose groups are final when it is over; aggregate in '
-    "the outermost SELECT; or, to join them with others, write the query in SQL"
-)
 
 
 def refuse_parts(error: QueryError, text: str, file: str) -> QueryError:
@@ -60,7 +48,6 @@ def refuse_parts(error: QueryError, text: str, file: str) -> QueryError:
 def _find_reasons(tokens: Sequence[SparqlToken], opens: int) -> Iterator[tuple[int, str, str, str]]:
     """Where something is, what, why it is not read, and what to write instead."""
     items = list_items(tokens, opens)
-    yield from _find_groups(tokens, opens)
     for item in items:
         yield from _find_in(tokens, item)
         if item.kind is ItemKind.MINUS and len(item.braces) == 1:
@@ -72,29 +59,8 @@ def _find_reasons(tokens: Sequence[SparqlToken], opens: int) -> Iterator[tuple[i
                     "it takes nothing away (SPARQL 1.1, 8.3.3)",
                     "leave it out; or write FILTER NOT EXISTS, where variables are those around it",
                 )
+    yield from _find_inner(tokens, items)
     yield from _find_optional(tokens, items)
-
-
-def _find_groups(tokens: Sequence[SparqlToken], opens: int) -> Iterator[tuple[int, str, str, str]]:
-    """Subqueries of groups of all rows so far."""
-    for n in range(opens + 1, close_of(tokens, opens)):
-        if tokens[n].text != "{" or not is_select(tokens, n):
-            continue
-        inside = range(n, close_of(tokens, n))
-        words = {tokens[k].text.upper() for k in inside if tokens[k].kind == "word"}
-        bucket = any("tumble" in tokens[k].text or "session" in tokens[k].text for k in inside)
-        clauses = {"EXISTS", "MINUS", "OPTIONAL"}
-        body = next((k for k in inside if k > n and tokens[k].text == "{"), n)
-        head = read_select(tokens, n, body)
-        grouped = head is not None and (head.computes or "GROUP" in words)
-        now = any(is_now(tokens[k]) for k in inside)
-        if grouped and "GRAPH" in words and not (now or bucket or clauses & words):
-            yield (
-                n,
-                f"{_ALIKE[0]}: they are of all rows so far",
-                _TAKEN_BACK,
-                _WINDOW,
-            )
 
 
 def _find_in(tokens: Sequence[SparqlToken], item: Item) -> Iterator[tuple[int, str, str, str]]:
@@ -119,8 +85,8 @@ def _find_in(tokens: Sequence[SparqlToken], item: Item) -> Iterator[tuple[int, s
         yield (
             item.first,
             f"EXISTS in an expression{_BESIDE}",
-            "what it finds comes and goes, and an expression is of one solution",
-            "write FILTER EXISTS { … } or FILTER NOT EXISTS { … } by itself",
+            "it is read where what it shares with others is bound in its braces by GRAPH ?t { … }",
+            "write FILTER EXISTS { … } or FILTER NOT EXISTS { … } by itself; or a UNION of both",
         )
     if item.kind is ItemKind.GRAPH and tokens[item.first + 1].kind != "var":
         yield (
@@ -129,15 +95,29 @@ def _find_in(tokens: Sequence[SparqlToken], item: Item) -> Iterator[tuple[int, s
             "patterns of a stream are in GRAPH ?t, of the time of their row",
             "write GRAPH ?t { … } and compare ?t in a FILTER",
         )
-    if item.kind is ItemKind.OPTIONAL and len(item.braces) == 1:
-        inner = item.braces[0][0]
-        nested = [] if is_select(tokens, inner) else list_items(tokens, inner)
-        if any(i.kind is ItemKind.OPTIONAL for i in nested):
+
+
+def _find_inner(
+    tokens: Sequence[SparqlToken], items: Sequence[Item]
+) -> Iterator[tuple[int, str, str, str]]:
+    """Variables of an OPTIONAL inside of another one that have a value around both."""
+    for n, item in enumerate(items):
+        opens = item.braces[0][0] if len(item.braces) == 1 else None
+        if item.kind is not ItemKind.OPTIONAL or opens is None or is_select(tokens, opens):
+            continue
+        inner = list_items(tokens, opens)
+        loose = list_given(tokens, inner, optional=True) - list_given(tokens, inner)
+        shared = loose & list_given(tokens, items[:n])
+        if shared:
+            name = min(shared)
+            what = (
+                f"?{name} in an OPTIONAL inside of another one, whose other patterns do not bind it"
+            )
             yield (
                 item.first,
-                f"an OPTIONAL inside of another one{_BESIDE}",
-                "what the inner one finds depends on whether the outer one found something",
-                "write one after the other, if both hold by themselves; or a query for each",
+                what + _BESIDE,
+                "where the inner one finds nothing it has no value, which is compatible with any",
+                f"write a pattern with ?{name} in the outer OPTIONAL; or give it another name",
             )
 
 

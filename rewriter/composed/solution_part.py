@@ -16,7 +16,7 @@ from ontoweir.rewriter.groups.type_group_row import type_group_row
 from ontoweir.rewriter.joined.part_rows import comes_and_goes, is_plain, open_arguments, type_joined
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import AggregateFunction, Aggregation
-from ontoweir.rewriter.model.joined import Joined, JoinKind
+from ontoweir.rewriter.model.joined import Joined, JoinedPart, JoinKind
 from ontoweir.rewriter.model.spj import (
     Attribute,
     ConstantOutput,
@@ -26,6 +26,7 @@ from ontoweir.rewriter.model.spj import (
     Output,
     SpjQuery,
     SpjUnion,
+    output_attributes,
 )
 from ontoweir.rewriter.standing.answers_of import answers_of
 from ontoweir.rewriter.standing.make_standing import types_of
@@ -65,7 +66,7 @@ def open_part(union: SpjUnion, catalog: Catalog, *, single: bool = False) -> Sol
         union = replace(union, aggregation=groups, distinct=False)
     if groups is not None and not is_plain(groups):
         return None
-    rows = union if groups is None else open_arguments(union, groups)
+    rows = union if groups is None else open_arguments(_stay(union, catalog), groups)
     if not comes_and_goes(replace(rows, views=(), blocks=() if single else rows.blocks)):
         return None
     outputs = [dict(q.outputs) for q in answers_of(rows.disjuncts, rows.standing)]
@@ -83,6 +84,46 @@ def open_part(union: SpjUnion, catalog: Catalog, *, single: bool = False) -> Sol
     if groups is not None and any(len(of) != 1 for of in kinds.values()):
         return None
     return SolutionPart(rows, groups, kinds, terms)
+
+
+def _stay(union: SpjUnion, catalog: Catalog) -> SpjUnion:
+    """Groups of all rows so far as those of rows that never leave; others as they are, and those of
+    a time, or a bucket of it, each of which is final."""
+    if union.ends or union.standing is not None or union.begins or union.joined is not None:
+        return union
+    if _is_timed(union):
+        return union
+    wide = extend_catalog(catalog, union)
+    end = f"{ENDS}1"
+    disjuncts: list[SpjQuery] = []
+    buckets = dict.fromkeys(union.buckets)
+    for query in union.disjuncts:
+        row = next((o for o in query.occurrences if o.table in wide.streams), None)
+        if row is None:
+            return union  # it is of static relations alone
+        told = LiteralOutput(Attribute(row.alias, NEVER.name), f"{XSD}dateTime")
+        disjuncts.append(replace(query, outputs=(*query.outputs, (end, told))))
+        buckets[row.table, NEVER] = None
+    return replace(
+        union,
+        variables=(*union.variables, end),
+        disjuncts=tuple(disjuncts),
+        distinct=False,  # only aggregates of sets have such rows, for which it makes no difference
+        buckets=tuple(buckets),
+        ends=(end,),
+    )
+
+
+def _is_timed(union: SpjUnion) -> bool:
+    """Whether a time, or a bucket of it, tells groups apart."""
+    times = {(table, column.name) for table, column in union.buckets}
+    group = () if union.aggregation is None else union.aggregation.group
+    for query in union.disjuncts:
+        tables, outputs = {o.alias: o.table for o in query.occurrences}, dict(query.outputs)
+        for read in (a for name in group for a in output_attributes(outputs[name])):
+            if (tables[read.alias], read.column) in times:
+                return True
+    return False
 
 
 def _open_joined(
@@ -106,22 +147,38 @@ def _open_joined(
 
 def _list_sure(joined: Joined[SpjUnion]) -> set[str]:
     """The variables of joined solutions that have a value in all of them: those of parts that are
-    not in OPTIONAL, which are no groups and not joined themselves; and counts."""
+    not in OPTIONAL, of UNION those of all sides; and counts."""
+    mine = [_list_told(part) for part in joined.parts]
+    united = [n for n, part in enumerate(joined.parts) if part.kind is JoinKind.UNION]
+    if united:
+        mine[0] = set.intersection(mine[0], *(mine[n] for n in united))
     plain = {
-        str(number)
+        f"{number} {name}"
         for number, part in enumerate(joined.parts)
-        if part.kind is JoinKind.INNER and part.groups is None and part.query.joined is None
+        if part.kind is JoinKind.INNER
+        for name in mine[number]
     }
-    columns = {name for name, variable in joined.shown if variable.partition(" ")[0] in plain}
+    columns = {name for name, variable in joined.shown if variable in plain}
     if joined.row is None:
         return columns
     computed = joined.row.shape.computed
-    made = {name for name, expression in computed if not may_be_null(expression, columns)}
+    made = columns & set(joined.row.shape.columns)
+    made |= {name for name, expression in computed if not may_be_null(expression, columns)}
     groups = joined.row.groups
     if groups is None:
         return made
     counts = {a.name for a in groups.aggregates if a.function in _COUNTS}
     return (made & set(groups.group)) | counts
+
+
+def _list_told(part: JoinedPart[SpjUnion]) -> set[str]:
+    """The variables of a part that have a value in all of its rows, or groups of these."""
+    if part.query.joined is not None:
+        return _list_sure(part.query.joined)
+    outputs = [dict(q.outputs) for q in answers_of(part.query.disjuncts, part.query.standing)]
+    if part.groups is not None:
+        return _list_valued(part.groups, outputs)
+    return {n for n in part.query.variables if all(_has_value(o[n]) for o in outputs)}
 
 
 def _is_of(part: Output, variable: str) -> bool:
@@ -234,25 +291,23 @@ def _list_terms(
     terms: dict[str, tuple[Output, ...]] = {}
     terms |= {n: (_make_literal(n, kinds[n]),) for n in groups.columns if n not in groups.group}
     outputs = [dict(q.outputs) for q in union.disjuncts]
-    sure: set[str] = set()
-    for one in groups.aggregates:
-        if one.function not in _COUNTS and not (
-            groups.group
-            and one.function in _OF_ALL
-            and all(_has_value(o[argument]) for o in outputs for argument in one.arguments)
-        ):
-            continue
-        sure.add(one.name)
-        if one.name in terms and one.function.chooses:
-            terms[one.name] = tuple(dict.fromkeys(o[one.argument or ""] for o in outputs))
-        elif one.name in terms:
-            made = _make_literal(one.name, kinds[one.name])
-            terms[one.name] = (replace(made, optional=False),)
-    sure |= {n for n in groups.group if all(_has_value(o[n]) for o in outputs)}
-    for name, expression in groups.computed:
-        if name in terms and not may_be_null(expression, sure):
+    chosen = {a.name: a.argument for a in groups.aggregates if a.function.chooses}
+    for name in _list_valued(groups, outputs) & terms.keys():
+        if (argument := chosen.get(name)) is not None:
+            terms[name] = tuple(dict.fromkeys(o[argument] for o in outputs))
+        else:
             terms[name] = (replace(_make_literal(name, kinds[name]), optional=False),)
     return terms
+
+
+def _list_valued(groups: Aggregation, outputs: Sequence[Mapping[str, Output]]) -> set[str]:
+    """What has a value in each group of rows with such terms."""
+    sure = {n for n in groups.group if all(_has_value(o[n]) for o in outputs)}
+    for one in groups.aggregates:
+        valued = all(_has_value(o[argument]) for o in outputs for argument in one.arguments)
+        if one.function in _COUNTS or (groups.group and one.function in _OF_ALL and valued):
+            sure.add(one.name)
+    return sure | {name for name, made in groups.computed if not may_be_null(made, sure)}
 
 
 _COUNTS = (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT)

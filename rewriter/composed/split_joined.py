@@ -1,7 +1,7 @@
 """Solutions that come and go by themselves, side by side in a SPARQL text, as texts of each."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 
 from ontoweir.rewriter.clauses.edit_text import Edit
@@ -15,6 +15,7 @@ from ontoweir.rewriter.clauses.list_items import (
     list_items,
     list_variables,
 )
+from ontoweir.rewriter.composed.list_visible import list_given
 from ontoweir.rewriter.composed.place_items import place_items
 from ontoweir.rewriter.composed.read_select import Head, read_select
 from ontoweir.rewriter.composed.text_part import TextPart, list_parts
@@ -49,13 +50,14 @@ class PartOfText:
 class JoinedText:
     """`parts`, which are joined where variables of one name are equal; `head`: what is shown, or
     read by `around`: a query of one row of them that computes and groups what is joined (None:
-    nothing is). `late`: variables that may have no value."""
+    nothing is). `late`: variables that may have no value; `unites`: they are sides of a UNION."""
 
     parts: tuple[PartOfText, ...]
     head: tuple[str, ...]
     distinct: bool
     around: str | None
     late: frozenset[str]
+    unites: bool = False
 
 
 def split_joined(text: str) -> JoinedText | None:
@@ -98,7 +100,7 @@ def split_joined(text: str) -> JoinedText | None:
     if computed:
         places = [*range(head.place, opens), *after, *(n for i in rest for n in i.places)]
         read = {*list_variables(tokens, places)} | ({*named} if head.is_all else set())
-        wanted = [v for v in named if v in read] or named[:1]
+        wanted = [v for v in named if v in read] or _pick(tokens, named, items)
     else:
         wanted = shown
     parts.sort(key=lambda p: (p.left, not p.is_shown))
@@ -110,6 +112,19 @@ def split_joined(text: str) -> JoinedText | None:
         writer.write_around(shown, rest, wanted) if computed else None,
         _list_late(tokens, parts, rest),
     )
+
+
+def _pick(tokens: Sequence[SparqlToken], named: Sequence[str], items: Sequence[Item]) -> list[str]:
+    """A variable, where none is read: one that has a value on all sides of a UNION."""
+    sides = [
+        list_given(tokens, [replace(item, braces=(brace,))])
+        for item in items
+        if item.kind is ItemKind.GROUP and len(item.braces) > 1
+        for brace in item.braces
+    ]
+    every = {v for side in sides for v in side}
+    loose = {v for v in every if not all(v in side for side in sides)}
+    return [v for v in named if v not in loose][:1] or list(named[:1])
 
 
 def _are_parts(

@@ -7,13 +7,14 @@ from ontoweir.rewriter.clauses.list_items import ItemKind, close_of, is_select, 
 from ontoweir.rewriter.composed.list_visible import list_given
 from ontoweir.rewriter.composed.read_select import read_select
 from ontoweir.rewriter.composed.split_joined import JoinedText, PartOfText
+from ontoweir.rewriter.composed.text_part import is_static
 from ontoweir.rewriter.model.joined import JoinKind
 from ontoweir.rewriter.syntax.locate_tokens import Tokens
 
 
 def split_union(text: str) -> JoinedText | None:
-    """`SELECT ?a ?b { { … } UNION { … } }`, where each side binds all that is shown (None: it is
-    something else).
+    """`SELECT ?a ?b { { … } UNION { … } }`, where each side binds some of what is shown (None: it
+    is something else).
 
     Args:
         text: a query.
@@ -29,19 +30,24 @@ def split_union(text: str) -> JoinedText | None:
         return None
     if closes + 1 < len(tokens):
         return None
-    sides = [list_given(tokens, [replace(union, braces=(brace,))]) for brace in union.braces]
+    sides = [
+        list_given(tokens, [replace(union, braces=(brace,))], optional=True)
+        for brace in union.braces
+    ]
     names = tuple(sorted(set().union(*sides))) if head.is_all else head.names
-    if not all({*names} <= side for side in sides):
+    shown = [tuple(v for v in names if v in side) for side in sides]
+    if not all(shown) or not {*names} <= set().union(*sides):
         return None
     parts = []
     for number, (first, last) in enumerate(union.braces):
         edit = Edit(text)
         edit.blank(head.place + 1, opens - 1)
-        edit.after(head.place, " " + " ".join(f"?{v}" for v in names) + " ")
+        edit.after(head.place, " " + " ".join(f"?{v}" for v in shown[number]) + " ")
         for n in range(opens + 1, closes):
             plain = n in (first, last) and not is_select(tokens, first)
             if plain or not first <= n <= last:
                 edit.blank(n, n)
         kind = JoinKind.UNION if number else JoinKind.INNER
-        parts.append(PartOfText(edit.finish(), names, kind, ()))
-    return JoinedText(tuple(parts), names, head.distinct, None, frozenset())
+        static = not is_select(tokens, first) and is_static(list_items(tokens, first))
+        parts.append(PartOfText(edit.finish(), shown[number], kind, (), static=static))
+    return JoinedText(tuple(parts), names, head.distinct, None, frozenset(), unites=True)

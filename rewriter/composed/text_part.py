@@ -12,7 +12,7 @@ from ontoweir.rewriter.clauses.list_items import (
     list_items,
     list_variables,
 )
-from ontoweir.rewriter.composed.list_visible import list_given
+from ontoweir.rewriter.composed.list_visible import list_given, list_visible
 from ontoweir.rewriter.composed.read_select import read_select
 from ontoweir.rewriter.model.joined import JoinKind
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken
@@ -33,8 +33,8 @@ class TextPart:
     """The places of its items, of what is `bound` in it; `own`: the variables that a subquery
     shows (None: it is none). `on`: FILTERs of it and of what is before it; `static`: it is of
     patterns that always hold; `grouped`: it is of groups, or distinct; `minus`: it is of MINUS;
-    `united`: of UNION; `apart`: variables of NOT EXISTS in its braces, which are not those of what
-    is around these."""
+    `united`: of UNION; `closed`: no more is said in its own query; `apart`: variables of clauses
+    in its braces, which are not those of what is around these."""
 
     kept: list[tuple[int, int]]
     bound: set[str]
@@ -49,6 +49,7 @@ class TextPart:
     minus: bool = False
     apart: set[str] = field(default_factory=set)
     united: bool = False
+    closed: bool = False
 
     @property
     def left(self) -> bool:
@@ -58,7 +59,7 @@ class TextPart:
     @property
     def is_open(self) -> bool:
         """Whether more may be said of its variables in its own query."""
-        return self.own is None and not self.united
+        return self.own is None and not self.united and not self.closed
 
     @property
     def is_shown(self) -> bool:
@@ -100,7 +101,8 @@ def list_parts(tokens: Sequence[SparqlToken], items: Sequence[Item]) -> list[Tex
 
 def is_apart(tokens: Sequence[SparqlToken], item: Item) -> bool:
     """Whether it is NOT EXISTS, EXISTS or MINUS of a GRAPH in a window, of the latest of each key,
-    or of a subquery, so that what is found comes and goes by itself."""
+    or of a subquery, so that what is found comes and goes by itself; or MINUS of static patterns.
+    """
     if item.kind not in (*BESIDE, ItemKind.MINUS) or len(item.braces) != 1:
         return False
     if is_select(tokens, item.braces[0][0]):
@@ -108,7 +110,9 @@ def is_apart(tokens: Sequence[SparqlToken], item: Item) -> bool:
     inner = list_items(tokens, item.braces[0][0])
     if any(i.kind is ItemKind.GROUP and is_select(tokens, i.first) for i in inner):
         return True
-    now = any(is_now(tokens[n]) for i in inner if i.kind is ItemKind.FILTER for n in i.places)
+    if item.kind is ItemKind.MINUS and is_static(inner):
+        return True
+    now = any(is_now(tokens[n]) for n in item.places)
     return now or any(i.kind is ItemKind.ABSENT for i in inner)
 
 
@@ -133,19 +137,20 @@ def _read_group(tokens: Sequence[SparqlToken], item: Item) -> TextPart | None:
         return _read_subquery(tokens, first, kind)
     inner = list_items(tokens, first)
     selects = [i for i in inner if i.kind is ItemKind.GROUP and is_select(tokens, i.first)]
-    if len(selects) == 1:
+    if len(selects) == 1 and all(i in selects or i.kind is ItemKind.FILTER for i in inner):
         part = _read_subquery(tokens, selects[0].first, kind)
         rest = [i for i in inner if i not in selects]
-        if part is None or not all(_put(tokens, part, one, inside=False) for one in rest):
-            return None
-        return part
-    triples = [i for i in inner if i.kind is ItemKind.TRIPLES]
-    if triples and all(i in triples or i.kind is ItemKind.FILTER for i in inner):
-        return _read_static(tokens, triples, inner, kind)
+        apart = item.kind is ItemKind.MINUS and rest  # what it says is of its own
+        if part is not None and not apart:
+            return part if all(_put(tokens, part, i, inside=False) for i in rest) else None
+    if selects:
+        return _read_nested(tokens, inner, kind)
+    if is_static(inner):
+        return _read_static(tokens, inner, kind)
     graphs = [i for i in inner if i.kind is ItemKind.GRAPH]
     wanted = (ItemKind.GRAPH, ItemKind.FILTER, *BESIDE)
     if len(graphs) != 1 or any(i.kind not in wanted for i in inner):
-        return None
+        return _read_nested(tokens, inner, kind)
     time = _time_of(tokens, graphs[0])
     part = TextPart(
         [(graphs[0].first, graphs[0].last)],
@@ -159,10 +164,56 @@ def _read_group(tokens: Sequence[SparqlToken], item: Item) -> TextPart | None:
     return part
 
 
+def _read_nested(
+    tokens: Sequence[SparqlToken], inner: Sequence[Item], kind: JoinKind
+) -> TextPart | None:
+    """Braces with several patterns, or clauses, as solutions of their own, which are joined with
+    the others by what is bound in them: SPARQL evaluates them by themselves (18.2.2), and those of
+    NOT EXISTS with values for variables that are bound in them, too."""
+    bound = list_given(tokens, inner, optional=True)
+    said = [
+        i
+        for i in inner
+        if i.kind is ItemKind.FILTER
+        and not i.braces
+        and not set(list_variables(tokens, i.places)) <= bound
+    ]
+    own = [i for i in inner if i not in said]
+    if not bound or not own:
+        return None
+    part = TextPart([(i.first, i.last) for i in own], bound, kind=kind, closed=True)
+    part.apart = {v for i in own for v in list_visible(tokens, i)} - bound
+    return part if all(_put(tokens, part, one, inside=False) for one in said) else None
+
+
+def is_static(inner: Sequence[Item]) -> bool:
+    """Whether items are of static patterns, with FILTERs.
+
+    Args:
+        inner: of a group.
+    """
+    kinds = {i.kind for i in inner}
+    return ItemKind.TRIPLES in kinds and kinds <= {ItemKind.TRIPLES, ItemKind.FILTER}
+
+
+def read_beside(tokens: Sequence[SparqlToken], item: Item) -> TextPart | None:
+    """NOT EXISTS, or EXISTS, of static patterns as a part of its own (None: of others).
+
+    Args:
+        tokens: of the text.
+        item: of the outermost group.
+    """
+    if len(item.braces) != 1 or is_select(tokens, item.braces[0][0]):
+        return None
+    inner = list_items(tokens, item.braces[0][0])
+    return _read_static(tokens, inner, _KINDS[item.kind]) if is_static(inner) else None
+
+
 def _read_static(
-    tokens: Sequence[SparqlToken], triples: Sequence[Item], inner: Sequence[Item], kind: JoinKind
+    tokens: Sequence[SparqlToken], inner: Sequence[Item], kind: JoinKind
 ) -> TextPart | None:
     """Static patterns in braces, or in OPTIONAL, with FILTERs."""
+    triples = [i for i in inner if i.kind is ItemKind.TRIPLES]
     bound = {v for i in triples for v in list_variables(tokens, i.places)}
     part = TextPart([(i.first, i.last) for i in triples], bound, kind=kind, static=True)
     rest = [i for i in inner if i not in triples]

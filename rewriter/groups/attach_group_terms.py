@@ -17,6 +17,7 @@ from ontoweir.rewriter.groups.check_having import check_having
 from ontoweir.rewriter.groups.type_group_row import type_group_row
 from ontoweir.rewriter.model.query import GroupTerms, TermExpression, expression_variables
 from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.nulls.sum_nothing import sum_nothing
 
 
 def attach_group_terms(union: SpjUnion, catalog: Catalog, terms: GroupTerms) -> SpjUnion:
@@ -33,9 +34,11 @@ def attach_group_terms(union: SpjUnion, catalog: Catalog, terms: GroupTerms) -> 
             what HAVING lets through.
     """
     union = slide_buckets(union, catalog)
-    if union.aggregation is None or not (terms.computed or terms.having):
+    if union.aggregation is None:
         return union
     row = type_group_row(union, catalog, terms=True)
+    if not (terms.computed or terms.having):
+        return replace(union, aggregation=sum_nothing(union.aggregation, row))
     values: dict[str, Expression] = {}
 
     def read(expression: TermExpression, source: Source | None) -> Expression:
@@ -64,4 +67,4 @@ def attach_group_terms(union: SpjUnion, catalog: Catalog, terms: GroupTerms) -> 
     )
     union = replace(union, aggregation=made)
     check_having(union, catalog)
-    return union
+    return replace(union, aggregation=sum_nothing(made, row))

@@ -251,7 +251,26 @@ def _never(pattern: Pattern, make_variable: Callable[[], Variable]) -> Branch:
         for v, value in zip(part.variables, part.rows[0], strict=True)
         if v not in seen
     }
-    return Branch(tuple(atoms), (ValueFilter(seen[0], Op.NE, seen[0]),), values)
+    windows = dict.fromkeys(_list_windows(pattern))
+    return Branch(tuple(atoms), (ValueFilter(seen[0], Op.NE, seen[0]), *windows), values)
+
+
+def _list_windows(pattern: Pattern) -> Iterator[Filter]:
+    """The comparisons with NOW() that hold of all its matches; of UNION, those of its first side,
+    as all have the same."""
+    match pattern:
+        case Join(parts=parts, filters=filters):
+            for formula in _conjuncts(AllOf(filters)):
+                if isinstance(formula, Comparison) and any(
+                    isinstance(v, Now) for v in filter_variables(formula.filter)
+                ):
+                    yield formula.filter
+            for part in parts:
+                yield from _list_windows(part)
+        case Union(branches=(first, *_)):
+            yield from _list_windows(first)
+        case _:
+            return
 
 
 def _replace_subject(atom: Atom, variable: Variable) -> Atom:

@@ -137,7 +137,10 @@ def _without(case: Case, other: Case) -> list[Case]:
 
 
 def _merge(case: Case, more: Case) -> Case:
-    """The conjunction, without comparisons that the others say already."""
+    """The conjunction, without comparisons that the others say already; from what contradicts
+    itself everything follows, but what else is said is needed (windows)."""
+    if exclude_each_other(case):
+        return tuple(dict.fromkeys((*case, *more)))
     kept: list[Filter] = list(case)
     for f in more:
         if not follows_from(f, kept):

@@ -32,9 +32,9 @@ from ontoweir.rewriter.model.spj import (
     Provenance,
 )
 from ontoweir.rewriter.model.work_budget import WorkBudget
+from ontoweir.rewriter.tmappings.index_prefixes import PrefixIndex
 from ontoweir.rewriter.tmappings.instantiate_assertion import Instance, instantiate_assertion
 from ontoweir.rewriter.tmappings.unify_outputs import unify_outputs
-from ontoweir.rewriter.unfold.index_prefixes import PrefixIndex
 from ontoweir.rewriter.unfold.translate_filters import term_output
 
 OnWarning: TypeAlias = Callable[[str, Source | None], None]

@@ -44,6 +44,7 @@ from ontoweir.rewriter.unfold.add_columns import add_columns
 from ontoweir.rewriter.unfold.bind_times import bind_times
 from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse_bags
 from ontoweir.rewriter.unfold.hold_constants import hold_constants
+from ontoweir.rewriter.unfold.hold_nothing import hold_nothing
 from ontoweir.rewriter.unfold.make_outputs import list_moments, make_buckets, make_outputs
 from ontoweir.rewriter.unfold.match_atoms import (
     Match,
@@ -81,13 +82,14 @@ class UnfoldOptions:
     `skip`: the names of passes to leave out, for measurements. `names`: of the answer variables
     (None: those of the first disjunct, unless an axiom made two of them one there). `counts`: what
     is counted. `shared`: T-mappings that other queries use too, if they are of the same mappings,
-    ontology and catalog.
+    ontology and catalog. `holds`: streams are named where nothing can match (hold_nothing).
     """
 
     skip: frozenset[str] = frozenset()
     names: tuple[str, ...] | None = None
     counts: Counts = Counts.SPARQL
     shared: TMappings | None = None
+    holds: bool = False
 
 
 def unfold_query(
@@ -122,11 +124,10 @@ def unfold_query(
         )
     first = ucq[0]
     options, observer = options or UnfoldOptions(), observer or Observer()
-    named = options.names or tuple(v.name for v in first.head)
-    if (shared := options.shared) is None or not shared.are_of(mappings, tbox, catalog):
+    named, shared = options.names or tuple(v.name for v in first.head), options.shared
+    if shared is None or not shared.are_of(mappings, tbox, catalog):
         shared = TMappings(mappings, tbox, catalog)
-    catalog = shared.whole
-    compiled = _compile(ucq, mappings, shared, observer)
+    catalog, compiled = shared.whole, _compile(ucq, mappings, shared, observer)
     sets = _set_maker(shared, mappings, observer, first, options)
     unfolder = _Unfolder(mappings, compiled, catalog, tbox, options.skip, observer, sets)
     matches = [unfolder.find_matches(query) for query in ucq]
@@ -146,12 +147,11 @@ def unfold_query(
         first.source,
         observer.on_work,
     )
-    numbered = (replace(c, number=n) for n, c in enumerate(budget.over(candidates), 1))
     union = SpjUnion(
         name=first.name,
         variables=head,
         disjuncts=run_passes(
-            numbered,
+            (replace(c, number=n) for n, c in enumerate(budget.over(candidates), 1)),
             catalog,
             distinct=first.distinct,
             skip=options.skip,
@@ -162,6 +162,8 @@ def unfold_query(
         source=first.source,
         aggregation=first.aggregation,
     )
+    if options.holds and not union.disjuncts:
+        union = replace(union, disjuncts=unfolder.hold_nothing(ucq, named, head))
     union = hold_constants(union, sets)
     if is_mixed(union.disjuncts, sets.catalog):
         refuse_bags(first.source, distinct=first.distinct)
@@ -260,7 +262,7 @@ class _Unfolder:
 
     def find_matches(self, query: ConjunctiveQuery) -> tuple[Match, ...]:
         """The ways to match a conjunctive query; none where axioms exclude it."""
-        found = tuple(self._assertions(query, atom) for atom in query.atoms)
+        found = tuple(self.list_assertions(query, atom) for atom in query.atoms)
         atoms = tuple(
             replace(atom, always=True)
             if atom.time is None and all(a.stream_alias is None for a in chosen)
@@ -306,7 +308,14 @@ class _Unfolder:
                     merged=self.sets.keys_of(o.table for o in match.occurrences),
                 )
 
-    def _assertions(self, query: ConjunctiveQuery, atom: Atom) -> tuple[MappingAssertion, ...]:
+    def hold_nothing(
+        self, ucq: Sequence[ConjunctiveQuery], named: Sequence[str], order: Sequence[str]
+    ) -> tuple[SpjQuery, ...]:
+        """Queries of the streams of conjunctive queries that have no solution (hold_nothing)."""
+        never = hold_nothing(ucq, self.list_assertions, self.catalog)
+        return tuple(_name_outputs(query, named, order) for query in never)
+
+    def list_assertions(self, query: ConjunctiveQuery, atom: Atom) -> tuple[MappingAssertion, ...]:
         admit = self.mappings.admit
         if admit is not None and atom.time is None and not _iri(atom).startswith(ANSWERS):
             atom = replace(atom, always=True)

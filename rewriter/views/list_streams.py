@@ -21,3 +21,15 @@ def list_streams(union: SpjUnion, catalog: Catalog) -> list[str]:
         elif name in catalog.streams:
             found[name] = None
     return list(found)
+
+
+def list_read(union: SpjUnion, catalog: Catalog) -> list[str]:
+    """The same, with those of the queries whose answers it reads.
+
+    Args:
+        union: the query.
+        catalog: without its views.
+    """
+    inner = [query for block in union.blocks for query in block.queries]
+    found = [*list_streams(union, catalog), *(n for one in inner for n in list_read(one, catalog))]
+    return list(dict.fromkeys(found))

@@ -432,3 +432,33 @@ def test_a_typed_query_has_no_path(run: Run, example: Path, form: str) -> None:
     ran = run("check", example, "--sql", "SELECT x FROM traffic", "--format", form)
     assert re.search(r"query-[0-9a-f]{6}\.sql:1: unknown column 'x'", ran.err + ran.out)
     assert "/ontoweir-" not in ran.err + ran.out
+
+
+BUCKET = 'GROUP BY (ow:tumble(?t, "PT1H"^^xsd:dayTimeDuration) AS ?h)'
+
+
+@pytest.mark.parametrize("clause", ["FILTER EXISTS", "FILTER NOT EXISTS", "MINUS"])
+@pytest.mark.parametrize(
+    ("head", "tail"),
+    [
+        ("?h (MAX(?v) AS ?n)", BUCKET),
+        ("?h (COUNT(DISTINCT ?v) AS ?n)", BUCKET),
+        ("?h (COUNT(*) AS ?n)", BUCKET),
+        ("?v", ""),
+    ],
+)
+def test_what_is_beside_is_said_to_be_in_the_data(
+    clause: str, head: str, tail: str, run: Run, project: Path
+) -> None:
+    """The axiom is used inside of the clause alone; with SELECT DISTINCT, and of MAX of all, it
+    counts."""
+    prefixes = "PREFIX : <http://traffic.example/ns#>\nPREFIX ow: <urn:ontoweir:>\n"
+    prefixes += "PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>\n"
+    rows = f"GRAPH ?t {{ ?r a :SlowReading ; :averageSpeed ?v {clause} {{ ?r :reportedBy ?s }} }}"
+    file = project / "queries" / "beside.rq"
+    file.write_text(f"{prefixes}SELECT {head} {{ {rows} }} {tail}")
+    ran = run("check", project, "--query", "beside")
+    assert ran.err.count("SELECT counts what is in the data") == 1, ran.err
+    for certain in ("DISTINCT ?v", "(MAX(?v) AS ?n)"):
+        file.write_text(f"{prefixes}SELECT {certain} {{ {rows} }}")
+        assert "SELECT counts" not in run("check", project, "--query", "beside").err

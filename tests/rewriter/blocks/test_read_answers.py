@@ -114,7 +114,7 @@ def test_buckets_of_calendars_are_values(tmp_path: Path) -> None:
     ("text", "message", "fix"),
     [
         (
-            "SELECT ?n { { SELECT (COUNT(*) AS ?n) { GRAPH ?t { ?x :a ?v } } } }",
+            "SELECT ?n {{ SELECT (COUNT(*) AS ?n) { GRAPH ?t { ?x a :K } } } GRAPH ?u { ?y a :K }}",
             "whose groups are not final",
             "ow:tumble",
         ),

@@ -59,8 +59,10 @@ def _compile(
     quiet: bool,
     in_steps: bool = True,
     certain: bool = False,
+    holds: bool = False,
 ) -> CompiledQuery:
-    """`in_steps`: streams of different units meet in steps that they share; else an error."""
+    """`in_steps`: streams of different units meet in steps that they share; else an error. `holds`:
+    what is told of it is told of nothing, too."""
     warnings: list[str] = []
 
     def warn(message: str, source: Source | None) -> None:
@@ -74,6 +76,7 @@ def _compile(
     queries_of = [rewrite_existentials(b, workspace.tbox, on_progress=heard) for b in branches]
     rewritten = tuple(q for queries in queries_of for q in queries)
     groups = first.aggregation
+    holds = holds or (groups is not None and not groups.group)
     if certain if groups is None else not groups.duplicate_sensitive:
         pass  # over certain answers, however often each is found
     elif not first.distinct and rewritten != branches:
@@ -106,12 +109,13 @@ def _compile(
                 tuple(v.name for v in first.head),
                 workspace.project.counts,
                 workspace.tmappings,
+                holds,
             ),
         )
         return add_blocks(union, reading.blocks)
 
     def compile_inner(inner: tuple[ConjunctiveQuery, ...], catalog: Catalog) -> SpjUnion:
-        made = _compile(workspace, inner, catalog, quiet=True, in_steps=False)
+        made = _compile(workspace, inner, catalog, quiet=True, in_steps=False, holds=holds)
         missing.update({id(r): r for r in made.incomplete})
         for text in made.warnings:
             warn(text, None)

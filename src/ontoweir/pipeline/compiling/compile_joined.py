@@ -8,16 +8,20 @@ from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.compiled_query import CompiledQuery
 from ontoweir.pipeline.compiling.certain_compiler import CertainCompiler
-from ontoweir.pipeline.compiling.compile_solutions import compile_moment
+from ontoweir.pipeline.compiling.compile_solutions import compile_moment, tell_nothing
 from ontoweir.pipeline.compiling.compiler import Compiler
+from ontoweir.rewriter.algebra.compile_in_steps import count_in_steps
+from ontoweir.rewriter.clauses.lift_exists import lift_exists
 from ontoweir.rewriter.composed.begin_parts import begin_parts
 from ontoweir.rewriter.composed.join_solutions import Asked, join_solutions
 from ontoweir.rewriter.composed.split_joined import JoinedText, split_joined
 from ontoweir.rewriter.composed.split_union import split_union
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.share_steps import share_steps
+from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sparql.parse_query import parse_query
-from ontoweir.rewriter.views.list_streams import list_streams
+from ontoweir.rewriter.views.list_streams import list_read
+from ontoweir.rewriter.windows.choose_emit import Emit
 
 
 def compile_joined(
@@ -41,6 +45,7 @@ def compile_joined(
     Raises:
         QueryError: what is computed of the joined solutions is not read.
     """
+    text = lift_exists(text) or text
     asked = split_union(text) or split_joined(text)
     if asked is None:
         return None
@@ -74,15 +79,36 @@ def compile_joined(
         return None  # what is said of the whole names what was written
     unions = [one.union for one in made]
     union = join_solutions(asked, unions, name, known, _make_readers(asked, known, name, file))
+    if union is None and not any(one.disjuncts for one in unions):
+        union = _tell_nothing(workspace, asked, made, known)
     if union is None:
         return None
-    union = union if shared is None else replace(union, step_us=shared)
+    union = union if shared is None else count_in_steps(union, shared)
     incomplete = tuple(dict.fromkeys(r for one in made for r in one.incomplete))
     return replace(made[0], name=name, union=union, incomplete=incomplete)
 
 
+def _tell_nothing(
+    workspace: Compiler, asked: JoinedText, made: Sequence[CompiledQuery], catalog: Catalog
+) -> SpjUnion | None:
+    """What is told of parts of which no solution is, as one row (None: it is grouped, or they are
+    of no stream)."""
+    first = made[0].branches[0]
+    file = "" if first.source is None else first.source.file
+    around = None if asked.around is None else _parse(asked, first.name, file)(asked.around)
+    if around is None or around.aggregation is None or around.aggregation.group:
+        return None
+    union = tell_nothing(
+        made[0].branches,
+        asked.head,
+        around,
+        lambda branches: workspace.compile_branches(branches, catalog=catalog, quiet=True),
+    )
+    return replace(union, told=Emit.CHANGES) if union.disjuncts else None
+
+
 def _list_steps(made: Sequence[CompiledQuery], catalog: Catalog) -> set[int]:
-    names = {name for one in made for name in list_streams(one.union, catalog)}
+    names = {name for one in made for name in list_read(one.union, catalog)}
     return {catalog.streams[name].step_us for name in names}
 
 

@@ -13,18 +13,20 @@ from ontoweir.rewriter.absence.unite_solutions import Solutions, Uniting, unite_
 from ontoweir.rewriter.buckets.make_column import make_column
 from ontoweir.rewriter.clauses.list_items import ItemKind
 from ontoweir.rewriter.differences.since_first import FIRST, first_moment
+from ontoweir.rewriter.model.query import ConjunctiveQuery, GroupTerms, Variable
 from ontoweir.rewriter.model.spj import Attribute, LiteralOutput, SpjQuery, SpjUnion
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 
 
 class SolutionCompiler(NamedTuple):
-    """`plain`: compiles a text without such clauses; `name`: of the query, of which what is inside
-    has names of its own."""
+    """`plain`: compiles a text without such clauses, `branches` what one was parsed to; `name`: of
+    the query, of which what is inside has names of its own."""
 
     plain: Callable[[str], CompiledQuery]
     name: str
     file: str
     catalog: Catalog
+    branches: Callable[[tuple[ConjunctiveQuery, ...]], CompiledQuery]
 
     def first_moment(self, streams: Sequence[str]) -> SpjUnion:
         """The query of the first timestamp of any row of some streams."""
@@ -52,6 +54,41 @@ def compile_solutions(one: SolutionTexts, work: SolutionCompiler) -> Solutions:
         hits = _compile_part(part, times, inside)
         parts.append((replace(hits, distinct=True), part.keys, part.present))
     return Solutions(found, times, tuple(parts), one.missing)
+
+
+def tell_nothing(
+    branches: Sequence[ConjunctiveQuery],
+    head: Sequence[str],
+    around: ConjunctiveQuery | None,
+    read: Callable[[tuple[ConjunctiveQuery, ...]], CompiledQuery],
+) -> SpjUnion:
+    """The query of solutions of which there are none, whatever is beside them; what is not grouped
+    has its row, if they are of streams.
+
+    Args:
+        branches: of the solutions.
+        head: what is shown of them.
+        around: what is computed of them (None: nothing).
+        read: compiles branches.
+    """
+    names, groups = tuple(head), None
+    if around is not None:
+        groups = around.aggregation
+        names = groups.variables if groups is not None else names
+    made = (
+        replace(
+            branch,
+            head=tuple(map(Variable, names)),
+            distinct=branch.distinct if around is None else around.distinct,
+            constants=(),
+            aggregation=groups,
+            buckets=branch.buckets if around is None else around.buckets or branch.buckets,
+            computation=None,
+            group_terms=GroupTerms() if around is None else around.group_terms,
+        )
+        for branch in branches
+    )
+    return read(tuple(made)).union
 
 
 def refuse_windows(solutions: Sequence[Solutions], source: Source) -> None:

@@ -12,6 +12,7 @@ from ontoweir.pipeline.compiling.compile_solutions import (
     SolutionCompiler,
     compile_solutions,
     refuse_windows,
+    tell_nothing,
 )
 from ontoweir.pipeline.compiling.compiler import Compiler
 from ontoweir.rewriter.absence.compare_last import compare_last
@@ -140,17 +141,26 @@ def _compile_named(
     known, made = catalog or workspace.project.catalog, list[CompiledQuery]()
 
     def compile_over(shared: Catalog) -> SpjUnion:
-        def compile_one(one: str) -> CompiledQuery:
-            given, quiet = catalog if shared is known else shared, catalog is not None or bool(made)
-            branches = parse_query(one, name=name, file=file)
-            made.append(workspace.compile_branches(branches, catalog=given, quiet=quiet))
+        def compile_parsed(branches: tuple[ConjunctiveQuery, ...]) -> CompiledQuery:
+            given = catalog if shared is known else shared
+            told = {text for before in made for text in before.warnings}
+            made.append(workspace.compile_branches(branches, catalog=given, quiet=True))
+            for text in made[-1].warnings if catalog is None else ():
+                if text not in told:
+                    workspace.on_warning(text)
             return made[-1]
 
-        return _compile_split(split, SolutionCompiler(compile_one, name, file, shared))
+        def compile_one(one: str) -> CompiledQuery:
+            return compile_parsed(parse_query(one, name=name, file=file))
+
+        return _compile_split(
+            split, SolutionCompiler(compile_one, name, file, shared, compile_parsed)
+        )
 
     union = compile_in_steps(compile_over, known)
     incomplete = tuple(dict.fromkeys(r for one in made for r in one.incomplete))
-    return replace(made[0], union=union, incomplete=incomplete)
+    warnings = tuple(dict.fromkeys(text for one in made for text in one.warnings))
+    return replace(made[0], union=union, incomplete=incomplete, warnings=warnings)
 
 
 def _compile_latest(
@@ -160,13 +170,15 @@ def _compile_latest(
     known, made = catalog or workspace.project.catalog, list[CompiledQuery]()
     file = asked.source.file
 
-    def compile_one(one: str) -> CompiledQuery:
-        branches = parse_query(one, name=name, file=file)
+    def compile_parsed(branches: tuple[ConjunctiveQuery, ...]) -> CompiledQuery:
         quiet = bool(made) or catalog is not None
         made.append(workspace.compile_branches(branches, catalog=catalog, quiet=quiet))
         return made[-1]
 
-    work = SolutionCompiler(compile_one, name, file, known)
+    def compile_one(one: str) -> CompiledQuery:
+        return compile_parsed(parse_query(one, name=name, file=file))
+
+    work = SolutionCompiler(compile_one, name, file, known, compile_parsed)
     inside = split_text(asked.latest, file)
     if inside is None:
         return None
@@ -196,6 +208,12 @@ def _compile_split(split: SplitText, work: SolutionCompiler) -> SpjUnion:
     solutions = [
         compile_solutions(one, work._replace(name=f"{name}_{n}")) for n, one in enumerate(texts)
     ]
+    if solutions and not any(one.found.disjuncts for one in solutions):
+        branches = parse_query(texts[0].text, name=name, file=work.file)
+        nothing = tell_nothing(branches, head, around, work.branches)
+        groups = nothing.aggregation
+        if nothing.disjuncts or groups is None or groups.group:
+            return nothing
     static = find_registers(
         solutions if around is None else (), head, known, work.first_moment, distinct=distinct
     )
