@@ -3,14 +3,25 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.model.catalog import Catalog, IntType
 from ontoweir.rewriter.absence.unite_solutions import Solutions
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Standing
-from ontoweir.rewriter.model.spj import SpjQuery, SpjUnion
+from ontoweir.rewriter.model.spj import (
+    ConstantOutput,
+    Output,
+    SpjQuery,
+    SpjUnion,
+    View,
+    output_attributes,
+)
 from ontoweir.rewriter.standing.make_standing import make_standing
-from ontoweir.rewriter.standing.read_hit import Hit, read_hit, show_key
+from ontoweir.rewriter.standing.read_hit import Hit, is_among, read_hit, show_key
 from ontoweir.rewriter.standing.standing_rows import KEY
+from ontoweir.rewriter.views.expand_views import expand_unions
+
+_MOST = 10_000
+"""So many branches of views are looked at."""
 
 
 def find_standing(
@@ -31,7 +42,7 @@ def find_standing(
         return None
     (one,) = alternatives
     ((hits, _, present),) = one.parts
-    found = one.found
+    found = expand_unions(one.found, _MOST) or one.found
     shapes = found.ends or found.begins or found.blocks or hits.ends or hits.begins or hits.blocks
     if present or shapes or not found.disjuncts or not hits.disjuncts:
         return None
@@ -40,26 +51,53 @@ def find_standing(
     if any(sum(o.table in stamps for o in q.occurrences) != 1 for q in found.disjuncts):
         return None
     ended: list[dict[SpjQuery, Hit]] = [{} for _ in found.disjuncts]
-    for both in hits.disjuncts:
-        of = [(n, read_hit(q, both, one.times, stamps)) for n, q in enumerate(found.disjuncts)]
+    opened: dict[SpjQuery, tuple[SpjQuery, ...]] = {}
+    opens = _open_rows(hits, one.times)
+    if opens is None:
+        return None
+    places: dict[str, list[int]] = {}
+    for n, query in enumerate(found.disjuncts):
+        for table in {o.table for o in query.occurrences}:
+            places.setdefault(table, []).append(n)
+    for both in opens:
+        near = dict.fromkeys(n for o in both.occurrences for n in places.get(o.table, ()))
+        of = ((n, read_hit(found.disjuncts[n], both, one.times, stamps)) for n in near)
         place, hit = next(((n, h) for n, h in of if h is not None), (0, None))
         if hit is None:
             return None
-        ended[place][hit.ender] = hit
+        if hit.ender not in opened:
+            apart = _open(hits, hit.ender, hits.views)
+            if apart is None:
+                return None
+            opened[hit.ender] = apart
+        for ender in opened[hit.ender]:
+            among = hit.replaced or is_among(found.disjuncts[place], ender, hit.own)
+            ended[place][ender] = replace(hit, ender=ender, replaced=among)
     inclusive = {h.inclusive for of in ended for h in of.values()}
-    if any(of.keys() != ended[0].keys() for of in ended) or len(inclusive) != 1:
-        return None
-    rows, size = [], 0
+    kinds = list(dict.fromkeys(frozenset(of) for of in ended))
+    whole = dict.fromkeys(ender for of in ended for ender in of)
+    if not all(ended) or len(inclusive) != 1 or len(whole) != sum(map(len, kinds)):
+        return None  # rows of one end some of another disjunct's, and not all
+    rows, sizes = [], set[int]()
     for query, enders in zip(found.disjuncts, ended, strict=True):
         keys = {hit.own for hit in enders.values()}
         if len(keys) != 1:
             return None
         (own,) = keys
-        size = len(own)
+        sizes.add(len(own))
         outputs = tuple((n, dict(query.outputs)[n]) for n in head)
-        rows.append(replace(query, outputs=(*outputs, *show_key(own))))
+        kind = _show_kind(kinds, frozenset(enders), len(own))
+        rows.append(replace(query, outputs=(*outputs, *show_key(own), *kind)))
+    if len(sizes) != 1:
+        return None
+    size = next(iter(sizes)) + (len(kinds) > 1)
     names = tuple(f"{KEY} {n + 1}" for n in range(size))
-    ending = replace(hits, variables=names, disjuncts=tuple(ended[0]), distinct=False, hidden=())
+    of_kind = {ender: kind for kind in kinds for ender in kind}
+    ends = [
+        replace(q, outputs=(*q.outputs, *_show_kind(kinds, of_kind[q], len(q.outputs))))
+        for q in whole
+    ]
+    ending = replace(hits, variables=names, disjuncts=tuple(ends), distinct=False, hidden=())
     union = replace(found, variables=(*head, *names), disjuncts=tuple(rows), distinct=False)
     # each row ends the earlier ones of its key, of whichever disjunct these are
     among = all(any(h.replaced for h in of.values()) for of in ended)
@@ -73,3 +111,43 @@ def find_standing(
     )
     both_known = extend_catalog(extend_catalog(catalog, found), hits)
     return make_standing(union, ending, how, both_known)
+
+
+def _show_kind(
+    kinds: Sequence[frozenset[SpjQuery]], kind: frozenset[SpjQuery], size: int
+) -> tuple[tuple[str, Output], ...]:
+    """What tells keys of several kinds apart, which are never equal: terms of other templates."""
+    if len(kinds) == 1:
+        return ()
+    number = ConstantOutput(str(kinds.index(kind)), is_iri=False, kind=IntType())
+    return ((f"{KEY} {size + 1}", number),)
+
+
+def _open(hits: SpjUnion, query: SpjQuery, views: Sequence[View]) -> tuple[SpjQuery, ...] | None:
+    """A query with the branches of some views apart (None: there are too many, or one is no query
+    over the tables)."""
+    tables = {o.table for o in query.occurrences}
+    read = tuple(v for v in views if v.name in tables and not v.distinct)
+    if not read:
+        return (query,)
+    made = expand_unions(replace(hits, disjuncts=(query,), views=read), _MOST)
+    return None if made is None else made.disjuncts
+
+
+def _open_rows(hits: SpjUnion, times: Sequence[str]) -> list[SpjQuery] | None:
+    """The rows beside which there is a later one, with the branches of the view of the former
+    apart; the later one is of a view still, as it is the same for all (None: they are too many)."""
+    made: list[SpjQuery] = []
+    for both in hits.disjuncts:
+        outputs = dict(both.outputs)
+        own = {a.alias for n in times if n in outputs for a in output_attributes(outputs[n])}
+        tables = [o.table for o in both.occurrences if o.alias in own]
+        views = [v for v in hits.views if v.name in tables]
+        others = {o.table for o in both.occurrences if o.alias not in own}
+        if any(v.name in others for v in views):
+            views = list(hits.views)
+        apart = _open(hits, both, views)
+        if apart is None:
+            return None
+        made += apart
+    return made

@@ -126,7 +126,7 @@ def _split(
     occurrences = tuple(Occurrence(named.of[o.alias], o.table) for o in others)
     ender = SpjQuery(occurrences, tuple(conditions), show_key(ends))
     shown = tuple(moved.place(a) for a in own)
-    replaced = _is_among(row, ender, shown, ends, there)
+    replaced = is_among(row, ender, shown)
     return Hit(shown, ender, order == {Op.GE}, replaced)
 
 
@@ -144,15 +144,18 @@ class _Moved:
         return map_condition(condition, self.place)
 
 
-def _is_among(
-    row: SpjQuery,
-    ender: SpjQuery,
-    mine: Sequence[Attribute],
-    ends: Sequence[Attribute],
-    there: Sequence[Condition],
-) -> bool:
+def is_among(row: SpjQuery, ender: SpjQuery, mine: Sequence[Attribute]) -> bool:
     """Whether the row is one of those that end others, which are of one stream alone: with the same
-    key, or one that is equal to it, and all that is said of these is said of the row too."""
+    key, or one that is equal to it, and all that is said of these is said of the row too.
+
+    Args:
+        row: the query of the row.
+        ender: that of those that end others, whose outputs are their key.
+        mine: the columns that are the row's key.
+    """
+    ends = [a for _, output in ender.outputs for a in output_attributes(output)]
+    if len(ends) != len(mine):
+        return False
     if len(ender.occurrences) != 1:
         return False
     (of,) = ender.occurrences
@@ -175,7 +178,7 @@ def _is_among(
 
     ours = plain(c for c in row.conditions if {a.alias for a in condition_attributes(c)} == {own})
     valued = {Attribute("", a.column) for c in row.conditions for a in _list_valued(c, own)}
-    theirs = plain(there)
+    theirs = plain(ender.conditions)
     return theirs[0] <= ours[0] | valued | {Attribute("", a.column) for a in ends} and (
         theirs[1] <= ours[1]
     )

@@ -20,6 +20,7 @@ from ontoweir.rewriter.model.aggregation import Standing
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
+    ConstantOutput,
     LiteralOutput,
     Op,
     SpjQuery,
@@ -84,6 +85,8 @@ def _join(
     keys = []
     for name in standing.key:
         left, right = map_output(theirs[name], rename), mine[name]
+        if isinstance(left, ConstantOutput) and left == right:
+            continue
         if not isinstance(left, LiteralOutput) or not isinstance(right, LiteralOutput):
             return None
         keys.append(Compare(left.value, Op.EQ, right.value))
