@@ -11,7 +11,7 @@ import rdflib
 
 from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
-from ontoweir.rewriter.clauses.compare_named_buckets import compare_named_buckets
+from ontoweir.rewriter.calendar.compare_named_buckets import compare_named_buckets
 from ontoweir.rewriter.expressions.read_computation import ComputationReader
 from ontoweir.rewriter.expressions.read_expression import is_computed, split_conjuncts
 from ontoweir.rewriter.groups.name_quantiles import name_quantiles

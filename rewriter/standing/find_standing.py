@@ -1,6 +1,6 @@
 """Solutions beside which there is no later one of something else, in SPARQL."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ontoweir.mappings.model.catalog import Catalog, IntType
@@ -50,29 +50,9 @@ def find_standing(
     stamps = {name: s.timestamp for name, s in known.items()}
     if any(sum(o.table in stamps for o in q.occurrences) != 1 for q in found.disjuncts):
         return None
-    ended: list[dict[SpjQuery, Hit]] = [{} for _ in found.disjuncts]
-    opened: dict[SpjQuery, tuple[SpjQuery, ...]] = {}
-    opens = _open_rows(hits, one.times)
-    if opens is None:
+    ended = _read_hits(found, hits, one.times, stamps)
+    if ended is None:
         return None
-    places: dict[str, list[int]] = {}
-    for n, query in enumerate(found.disjuncts):
-        for table in {o.table for o in query.occurrences}:
-            places.setdefault(table, []).append(n)
-    for both in opens:
-        near = dict.fromkeys(n for o in both.occurrences for n in places.get(o.table, ()))
-        of = ((n, read_hit(found.disjuncts[n], both, one.times, stamps)) for n in near)
-        place, hit = next(((n, h) for n, h in of if h is not None), (0, None))
-        if hit is None:
-            return None
-        if hit.ender not in opened:
-            apart = _open(hits, hit.ender, hits.views)
-            if apart is None:
-                return None
-            opened[hit.ender] = apart
-        for ender in opened[hit.ender]:
-            among = hit.replaced or is_among(found.disjuncts[place], ender, hit.own)
-            ended[place][ender] = replace(hit, ender=ender, replaced=among)
     inclusive = {h.inclusive for of in ended for h in of.values()}
     kinds = list(dict.fromkeys(frozenset(of) for of in ended))
     whole = dict.fromkeys(ender for of in ended for ender in of)
@@ -111,6 +91,36 @@ def find_standing(
     )
     both_known = extend_catalog(extend_catalog(catalog, found), hits)
     return make_standing(union, ending, how, both_known)
+
+
+def _read_hits(
+    found: SpjUnion, hits: SpjUnion, times: Sequence[str], stamps: Mapping[str, str]
+) -> list[dict[SpjQuery, Hit]] | None:
+    """What ends the rows of each disjunct, by the query of it (None: it is not read as such)."""
+    ended: list[dict[SpjQuery, Hit]] = [{} for _ in found.disjuncts]
+    opened: dict[SpjQuery, tuple[SpjQuery, ...]] = {}
+    opens = _open_rows(hits, times)
+    if opens is None:
+        return None
+    places: dict[str, list[int]] = {}
+    for n, query in enumerate(found.disjuncts):
+        for table in {o.table for o in query.occurrences}:
+            places.setdefault(table, []).append(n)
+    for both in opens:
+        near = dict.fromkeys(n for o in both.occurrences for n in places.get(o.table, ()))
+        of = ((n, read_hit(found.disjuncts[n], both, times, stamps)) for n in near)
+        place, hit = next(((n, h) for n, h in of if h is not None), (0, None))
+        if hit is None:
+            return None
+        if hit.ender not in opened:
+            apart = _open(hits, hit.ender, hits.views)
+            if apart is None:
+                return None
+            opened[hit.ender] = apart
+        for ender in opened[hit.ender]:
+            among = hit.replaced or is_among(found.disjuncts[place], ender, hit.own)
+            ended[place][ender] = replace(hit, ender=ender, replaced=among)
+    return ended
 
 
 def _show_kind(

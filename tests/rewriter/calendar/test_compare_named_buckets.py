@@ -9,7 +9,7 @@ import pytest
 
 from ontoweir.mappings.model.column_types import epoch_us
 from ontoweir.mappings.model.time_bucket import CalendarBuckets, FixedBuckets
-from ontoweir.rewriter.clauses.compare_named_buckets import compare_named_buckets
+from ontoweir.rewriter.calendar.compare_named_buckets import compare_named_buckets
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 HEAD = f"PREFIX w: <urn:ontoweir:>\nPREFIX xsd: <{XSD}>\n"
