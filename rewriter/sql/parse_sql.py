@@ -54,6 +54,7 @@ from ontoweir.rewriter.phrasings.read_statics import read_statics
 from ontoweir.rewriter.phrasings.settle_phrasings import settle_phrasings
 from ontoweir.rewriter.registers.group_held import group_held
 from ontoweir.rewriter.sessions.read_sessions import take_session
+from ontoweir.rewriter.sql.latest_of_union import latest_of_union
 from ontoweir.rewriter.sql.read_sql_buckets import read_sql_buckets
 from ontoweir.rewriter.sql.spell_query import spell_query
 from ontoweir.rewriter.subqueries.merge_subqueries import merge_subqueries
@@ -138,6 +139,8 @@ def _read_tree(written: "exp.Query", catalog: Catalog, name: str, reader: "_Read
     written = merge_groups(written.copy(), catalog)  # what is refused may be read otherwise
     written, held = read_beside(written, catalog, settle_phrasings, read_plain)
     if held is not None:
+        return hold_rows(held, catalog)
+    if (held := latest_of_union(written, catalog, read_plain)) is not None:
         return hold_rows(held, catalog)
     if (held := group_held(written, catalog, settle_phrasings, read_settled)) is not None:
         return held
