@@ -34,6 +34,7 @@ from ontoweir.checker.verdict.verdict import (
     Tier,
     Verdict,
 )
+from ontoweir.checker.witness.as_having import as_having
 from ontoweir.checker.witness.confirm.confirm_shown import can_show
 from ontoweir.checker.witness.refute.refute_beside import refute_beside
 from ontoweir.checker.witness.refute.refute_preceding import refute_preceding
@@ -78,12 +79,19 @@ def check_query(
     Raises:
         QueryError: a comparison mixes types.
     """
-    if union.joined is not None:
-        disprove = False  # its parts' rows may be hidden by others, or by what is said of them
+    numbered = union.aggregation is not None and union.aggregation.numbered is not None
+    asked = as_having(union) if disprove and numbered else None
+    if union.joined is not None or numbered:
+        disprove = False  # rows may be hidden by others, or by what is said of them
     with watching(watch):
         known = statistics or Statistics()
         verdict = _check_blocks(union, catalog, known, timed, disprove, size)
         verdict = add_partition(verdict, catalog)
+        if asked is not None and verdict.tier is Tier.UNDECIDED:
+            wide = extend_catalog(catalog, asked)
+            witness = _disprove_shown(_simplify(asked, wide), wide, known, size) if timed else None
+            if witness is not None:
+                verdict = replace(verdict, tier=Tier.UNBOUNDED, witness=witness, conditions=())
     if union.joined is not None:
         decide = partial(check_query, statistics=statistics, timed=timed, disprove=False)
         verdict = bound_joined(verdict, catalog, decide, known)

@@ -12,6 +12,7 @@ from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
 from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.around.join_one import join_one, names_one
 from ontoweir.rewriter.around.join_totals import join_totals
+from ontoweir.rewriter.around.rank_having import rank_having
 from ontoweir.rewriter.around.tells_apart import tells_apart
 from ontoweir.rewriter.differences.count_rows import MULTIPLICITY
 from ontoweir.rewriter.model.aggregation import Aggregation, FirstRows, NumberedGroups, Numbering
@@ -69,6 +70,9 @@ def number_groups(
         raise  # it is read again, in steps that all streams have in common
     except (SqlRefusal, QueryError):
         rows = _find_rows(tree, catalog, read)
+        if rows is None and (ranked := rank_having(tree)) is not None:
+            with suppress(SqlRefusal, QueryError):  # what is said of the whole names what is there
+                return number_groups(ranked, catalog, read)
         if rows is None:
             raise
     return _number(*rows, tree, catalog)

@@ -44,9 +44,8 @@ def check_having(union: SpjUnion, catalog: Catalog) -> None:
         "group is no answer any more",
         fix="group by a bucket of time too, whose rows are final; write a condition that stays "
         "true, as on COUNT, MIN and MAX, or on SUM of a column whose declared min is not "
-        "negative; in SQL, group the rows of one stream by columns of it that are never NULL "
-        "(WHERE k IS NOT NULL), by COUNT, SUM, AVG, MIN and MAX alone, and such groups come and "
-        "go; or select the aggregates, and compare them in the results",
+        "negative; group by a column, and such groups come and go; or select the aggregates, and "
+        "compare them in the results",
         source=union.aggregation.having_source or union.source,
     )
 

@@ -15,7 +15,7 @@ from ontoweir.mappings.model.catalog import Catalog, Column, DataSource, IntType
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.windows.choose_emit import Emit, choose_emit
 from tests.oracle.budget import SEEDS, budget
-from tests.oracle.compare_told import compare_told
+from tests.oracle.compare_told import compare_text, compare_told
 from tests.oracle.random_queries import Tables
 from tests.oracle.test_sql_nulls import CATALOG, make_data
 
@@ -130,6 +130,21 @@ def test_groups_so_far_and_what_is_around_them_are_duckdbs(seed: int) -> None:
 def test_what_was_refused_is_duckdbs(text: str) -> None:
     for seed in range(4):
         assert "bounded" in compare(Random(seed), text), text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT h AS c0, MEDIAN(a) AS c1 FROM s GROUP BY h HAVING MEDIAN(a) > 0",
+        "SELECT h AS c0, COUNT(DISTINCT a) AS c1 FROM s GROUP BY h HAVING COUNT(DISTINCT a) < 3",
+        "SELECT r.h AS c0, COUNT(*) AS c1 FROM s JOIN r ON r.h = s.h GROUP BY r.h HAVING c1 < 4",
+        "SELECT h AS c0, COUNT(*) AS c1 FROM t GROUP BY h, a HAVING COUNT(*) = 1",
+    ],
+)
+def test_having_of_joins_distinct_values_and_null_keys_is_duckdbs(text: str) -> None:
+    for seed in range(4):
+        told = compare_text(text, ("c0", "c1"), Random(seed))
+        assert "bounded" in told or "stateless" in told, text
 
 
 def test_what_is_hidden_by_having_is_no_counterexample() -> None:

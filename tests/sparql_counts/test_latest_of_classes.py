@@ -55,7 +55,7 @@ Rows = list[tuple[datetime, str, int, int]]
 """When, of which kind of sensors, which one, and its value."""
 
 
-def _write(folder: Path, streams: int, random: Random, *, apart: bool) -> Rows:
+def write_classes(folder: Path, streams: int, random: Random, *, apart: bool) -> Rows:
     """A project, and the rows of all streams; `apart`: each has sensors of its own."""
     rows: Rows = []
     for n in range(streams):
@@ -107,7 +107,7 @@ def _latest(
 @pytest.mark.parametrize("shape", ["plain", "filtered", "ended by all", "rooms", "apart"])
 def test_the_latest_of_all_streams_of_a_class(tmp_path: Path, streams: int, shape: str) -> None:
     random = Random(f"{streams} {shape}")
-    rows = _write(tmp_path, streams, random, apart=shape == "apart")
+    rows = write_classes(tmp_path, streams, random, apart=shape == "apart")
     least = 2 if shape in ("filtered", "ended by all") else 0
     kept = f"FILTER(?v >= {least})" if least else ""
     ended = kept.replace("?v", "?w") if shape == "filtered" else ""

@@ -123,7 +123,7 @@ def test_same_results(sql: str, catalog: Catalog) -> None:
         ("SELECT skewness(x) FROM a", 1, "skewness(x)"),
         ("SELECT count(*) AS n, sum(x) AS n FROM a", 1, "two columns called n"),
         ("SELECT x, count(*) FROM a GROUP BY ROLLUP (x)", 1, "GROUP BY of several groupings"),
-        ("SELECT x, count(*) FROM a GROUP BY x HAVING median(x) < 3", 1, "HAVING"),
+        ("SELECT count(*) FROM a HAVING count(*) < 3", 1, "HAVING"),
         ("SELECT DISTINCT count(*) FROM a", 1, "DISTINCT with aggregates"),
         ("SELECT x FROM a ORDER BY x", 1, "ORDER BY"),
         ("SELECT x FROM a LIMIT 3", 1, "LIMIT"),
