@@ -7,6 +7,7 @@ from ontoweir.mappings.expressions.may_be_null import may_be_null
 from ontoweir.mappings.model.catalog import Catalog, ColumnType, IntType
 from ontoweir.mappings.model.column_types import XSD, natural_datatype
 from ontoweir.mappings.model.expression import Field
+from ontoweir.rewriter.aggregates.as_having import as_having
 from ontoweir.rewriter.algebra.equality_classes import constant_type
 from ontoweir.rewriter.blocks.make_answers import make_answers
 from ontoweir.rewriter.buckets.make_column import NEVER
@@ -59,6 +60,7 @@ def open_part(union: SpjUnion, catalog: Catalog, *, single: bool = False) -> Sol
     """
     if union.joined is not None:
         return _open_joined(union, union.joined, catalog)
+    union = as_having(union) or union  # which rows of a part are there may change
     groups = union.aggregation
     if groups is None and union.distinct:
         shown = tuple(v for v in union.variables if v not in (*union.ends, *union.begins))

@@ -12,6 +12,8 @@ import pytest
 
 import ontoweir
 from ontoweir.errors import OntoweirError
+from tests.sparql_counts.test_computed_absence import PREFIXES
+from tests.sparql_counts.test_joined_solutions import run_seed
 from tests.sparql_counts.test_latest_of_classes import BEGIN, ROW, write_classes
 
 CONDITIONS: dict[str, Callable[[list[int]], bool]] = {
@@ -59,3 +61,17 @@ def test_what_is_not_grouped_is_refused(tmp_path: Path) -> None:
     text = f"PREFIX : <http://ex.org/> SELECT (AVG(?v) AS ?m) {{ GRAPH ?t {{ {ROW} }} }} "
     with pytest.raises(OntoweirError, match="may hold of a group, and later not"):
         ontoweir.open_project(tmp_path).check(f"{text} HAVING (AVG(?v) > 2)")
+
+
+WINDOW = 'GRAPH ?t { ?x :n ?n } FILTER(?t > NOW() - "PT20M"^^xsd:dayTimeDuration)'
+SO_FAR = "{{ SELECT ?x (SUM(?w) AS ?a) {{ GRAPH ?u {{ ?x :m ?w }} }} GROUP BY ?x HAVING ({}) }}"
+
+
+@pytest.mark.parametrize("having", ["SUM(?w) > 2", "COUNT(*) < 3", "MAX(?w) = 1"])
+@pytest.mark.parametrize("clause", ["", "FILTER NOT EXISTS "])
+def test_as_a_part_they_come_and_go(tmp_path: Path, having: str, clause: str) -> None:
+    names = ("x", "n") if clause else ("x", "n", "a")
+    shown = " ".join(f"?{name}" for name in names)
+    text = f"{PREFIXES}SELECT {shown} {{ {WINDOW} {clause}{SO_FAR.format(having)} }}"
+    for seed in range(3):
+        assert run_seed(seed, tmp_path / f"{seed}", lambda _: (text, names)).startswith("with")
