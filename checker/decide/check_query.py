@@ -34,6 +34,7 @@ from ontoweir.checker.verdict.verdict import (
     Tier,
     Verdict,
 )
+from ontoweir.checker.witness.as_part import as_part
 from ontoweir.checker.witness.confirm.confirm_shown import can_show
 from ontoweir.checker.witness.refute.refute_beside import refute_beside
 from ontoweir.checker.witness.refute.refute_preceding import refute_preceding
@@ -81,6 +82,7 @@ def check_query(
     """
     numbered = union.aggregation is not None and union.aggregation.numbered is not None
     asked = as_having(union) if disprove and numbered else None
+    alone = as_part(union) if disprove else None
     if union.joined is not None or numbered:
         disprove = False  # rows may be hidden by others, or by what is said of them
     with watching(watch):
@@ -90,6 +92,10 @@ def check_query(
         if asked is not None and verdict.tier is Tier.UNDECIDED:
             wide = extend_catalog(catalog, asked)
             witness = _disprove_shown(_simplify(asked, wide), wide, known, size) if timed else None
+            if witness is not None:
+                verdict = replace(verdict, tier=Tier.UNBOUNDED, witness=witness, conditions=())
+        elif alone is not None and verdict.tier is Tier.UNDECIDED:
+            witness = _check_blocks(alone, catalog, known, timed, True, size).witness
             if witness is not None:
                 verdict = replace(verdict, tier=Tier.UNBOUNDED, witness=witness, conditions=())
     if union.joined is not None:

@@ -104,7 +104,7 @@ def _parts(
     limits: Mapping[tuple[Var, Var], Number], grain: Callable[[Var], int]
 ) -> Iterator[tuple[list[Var], Number, Number]]:
     """The variables that limits connect, how high limits that tie them to zero lie, and the
-    greatest step between them, or between the values of one."""
+    greatest step between them, or between two timestamps of one."""
     near: dict[Var, list[Var]] = {}
     for a, b in limits:
         for one, other in ((a, b), (b, a)):
@@ -120,7 +120,7 @@ def _parts(
             waiting.extend(reached)
         done |= part
         fixed: Number = 0
-        step: Number = max((1, *map(grain, part)))
+        step: Number = max((1, *(grain(v) for v in part if v[0] == "t")))
         for (a, b), limit in limits.items():
             if _ZERO in (a, b) and (a in part or b in part):
                 fixed = max(fixed, limit, -limit)
