@@ -34,7 +34,6 @@ from ontoweir.checker.verdict.verdict import (
     Tier,
     Verdict,
 )
-from ontoweir.checker.witness.as_part import as_part
 from ontoweir.checker.witness.confirm.confirm_shown import can_show
 from ontoweir.checker.witness.refute.refute_beside import refute_beside
 from ontoweir.checker.witness.refute.refute_preceding import refute_preceding
@@ -44,6 +43,7 @@ from ontoweir.checker.witness.witness import Witness
 from ontoweir.diagnostics import Diagnostic
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.aggregates.as_having import as_having
+from ontoweir.rewriter.aggregates.as_part import as_part
 from ontoweir.rewriter.buckets.find_closing import close_by_time, find_closing
 from ontoweir.rewriter.groups.group_answers import group_answers
 from ontoweir.rewriter.model.add_views import extend_catalog
