@@ -85,7 +85,7 @@ REFUSED = {
     f"OPTIONAL {{ ?s :normalSpeed ?x }} }}",
     "ORDER BY": f"SELECT ?v {{ {BODY} }} ORDER BY ?v",
     "LIMIT": f"SELECT ?v {{ {BODY} }} LIMIT 5",
-    "HAVING": f"SELECT ?s {{ {BODY} }} GROUP BY ?s HAVING(AVG(?v) > 1)",
+    "HAVING": f"SELECT (AVG(?v) AS ?m) {{ {BODY} }} HAVING(AVG(?v) > 1)",
     "an aggregate in a subquery": f"SELECT ?v {{ {{ SELECT ?v {{ {BODY} }} GROUP BY ?v }} }}",
     "path": f"SELECT ?v {{ {BODY} ?s :monitors+ ?x }}",
     "function": f"SELECT ?v {{ {BODY} FILTER(rand() < ?v) }}",

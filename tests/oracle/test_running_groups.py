@@ -139,6 +139,10 @@ def test_what_was_refused_is_duckdbs(text: str) -> None:
         "SELECT h AS c0, COUNT(DISTINCT a) AS c1 FROM s GROUP BY h HAVING COUNT(DISTINCT a) < 3",
         "SELECT r.h AS c0, COUNT(*) AS c1 FROM s JOIN r ON r.h = s.h GROUP BY r.h HAVING c1 < 4",
         "SELECT h AS c0, a AS c1 FROM t GROUP BY h, a HAVING COUNT(*) = 1",
+        (
+            "SELECT h AS c0, SUM(a) AS c1 FROM s GROUP BY h HAVING SUM(a) < 2 OR "
+            "SUM(a) > (SELECT MAX(h) FROM r)"
+        ),
     ],
 )
 def test_having_of_joins_distinct_values_and_null_keys_is_duckdbs(text: str) -> None:
