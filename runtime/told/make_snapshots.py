@@ -1,5 +1,7 @@
 """Changes turned into snapshots: all answers that hold, whenever they change."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -69,7 +71,8 @@ def _number(
     is held for them."""
     before = list_standing(numbered.of, held)
     told, after = advance_changes(numbered.of, held, answers, now)
-    spans = pair_changes(before.drop_columns([MULTIPLICITY]), told)
+    near = _list_near(before, told, numbered.standing.key)
+    spans = pair_changes(near.drop_columns([MULTIPLICITY]), told)
     if told.num_rows:  # of updates, rows of a time that is not over are told at once
         now = max(now, pc.max(told.column(AT)).cast(pa.int64()).as_py())
     found = number_spans(numbered.standing, spans.rows, spans.begins, spans.ends, now)
@@ -77,6 +80,16 @@ def _number(
     if feed.snapshots:
         rows = _make_snapshots(feed, number_held(numbered.standing, before), rows)
     return rows, after
+
+
+def _list_near(before: pa.Table, told: pa.Table, key: Sequence[str]) -> pa.Table:
+    """Of the rows that hold, those of the keys of which something is told: of the other keys
+    nothing changes, whatever their numbers are."""
+    if not key or not before.num_rows:
+        return before
+    names, size = list(key), before.num_rows
+    codes, _ = code_rows(pa.concat_tables([before.select(names), told.select(names)]), names)
+    return before.filter(pa.array(np.isin(codes[:size], codes[size:])))
 
 
 def _make_snapshots(feed: ChangeFeed, standing: pa.Table, changes: pa.Table) -> pa.Table:
