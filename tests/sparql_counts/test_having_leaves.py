@@ -36,7 +36,9 @@ HAVING ({condition})"""
     project = ontoweir.open_project(tmp_path)
     checked = project.check(text)
     assert checked.bound is not None, checked.tier
-    told = project.replay(text).to_arrow().to_pylist()
+    answers = project.replay(text)
+    told = answers.to_arrow().to_pylist()
+    assert answers.summary["state_rows_max"] <= answers.summary["bound_rows"]
     holding: Counter[object] = Counter()
     last, left = max(at for at, *_ in rows), 0
     for minute in range(13):

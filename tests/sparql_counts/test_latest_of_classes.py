@@ -119,7 +119,9 @@ SELECT ?s {"?r " if beside else ""}?v {{ GRAPH ?t {{ {ROW} }} {beside} {kept}
     checked = project.check(text)
     assert checked.bound is not None, checked.tier
     names = ("s", "r", "v") if beside else ("s", "v")
-    told = project.replay(text, emit="changes").to_arrow().to_pylist()
+    answers = project.replay(text, emit="changes")
+    told = answers.to_arrow().to_pylist()
+    assert answers.summary["state_rows_max"] <= answers.summary["bound_rows"]
     holding: Counter[object] = Counter()
     ends_all = shape == "ended by all"
     last = max(at for at, *_ in rows)
