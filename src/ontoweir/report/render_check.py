@@ -82,6 +82,8 @@ def render_verdict(
             line.append(f" ({condition.table}: {why})", style="dim")
         console.print(line, soft_wrap=True)
     changing = verdict.union.standing is not None or verdict.union.joined is not None
+    groups = verdict.union.aggregation
+    changing |= groups is not None and groups.numbered is not None
     if verdict.union.ends or changing:
         pattern, emit = (
             find_pattern(verdict.union, catalog, closed=verdict.closes_values),
@@ -99,6 +101,10 @@ def render_verdict(
             changes = bound_changes(verdict, catalog).rows
             kept = "finitely many" if changes is None else f"≤ {changes:,}"
             line.append(f"; with --emit changes or snapshots {kept} rows, with those that hold")
+        elif verdict.bound is not None and verdict.plans is not None:
+            held = bound_changes(verdict, catalog).rows
+            if held is not None and held != verdict.bound.rows:
+                line.append(f"; ≤ {held:,} rows, with those that hold")
         console.print(line, soft_wrap=True)
     for inner in verdict.blocks:
         _render_block(inner, console, "  ")
