@@ -81,6 +81,29 @@ def render_verdict(
         if why := made.pop(condition.table, ""):
             line.append(f" ({condition.table}: {why})", style="dim")
         console.print(line, soft_wrap=True)
+    _render_endings(verdict, console, catalog)
+    for inner in verdict.blocks:
+        _render_block(inner, console, "  ")
+    for block in verdict.union.blocks:
+        if (final := describe_finality(block)) is not None:
+            console.print(Text(f"  {final}", style="dim"), soft_wrap=True)
+    if verbose:
+        for one in (verdict, *list_blocks(verdict)):
+            _render_criteria(one, console)
+            if one.partition is not None:
+                by = Text(f"  {show_partition(one.partition)}", style="dim")
+                console.print(by, soft_wrap=True)
+            _render_plans(one, console, extend_catalog(catalog, one.union))
+    _render_failures(verdict, console, verbose=verbose)
+    blame = explain_union(verdict)
+    if blame is not None:
+        _render_reason(blame if verbose else _shorten(blame), console, "  ", "  ")
+    for number, repair in enumerate(repairs[:SHOWN], 1):
+        _render_repair(repair, number, console)
+
+
+def _render_endings(verdict: Verdict, console: Console, catalog: Catalog) -> None:
+    """How answers that end are told, and what is held with those that hold, if it is more."""
     changing = verdict.union.standing is not None or verdict.union.joined is not None
     groups = verdict.union.aggregation
     changing |= groups is not None and groups.numbered is not None
@@ -106,24 +129,6 @@ def render_verdict(
             if held is not None and held != verdict.bound.rows:
                 line.append(f"; ≤ {held:,} rows, with those that hold")
         console.print(line, soft_wrap=True)
-    for inner in verdict.blocks:
-        _render_block(inner, console, "  ")
-    for block in verdict.union.blocks:
-        if (final := describe_finality(block)) is not None:
-            console.print(Text(f"  {final}", style="dim"), soft_wrap=True)
-    if verbose:
-        for one in (verdict, *list_blocks(verdict)):
-            _render_criteria(one, console)
-            if one.partition is not None:
-                by = Text(f"  {show_partition(one.partition)}", style="dim")
-                console.print(by, soft_wrap=True)
-            _render_plans(one, console, extend_catalog(catalog, one.union))
-    _render_failures(verdict, console, verbose=verbose)
-    blame = explain_union(verdict)
-    if blame is not None:
-        _render_reason(blame if verbose else _shorten(blame), console, "  ", "  ")
-    for number, repair in enumerate(repairs[:SHOWN], 1):
-        _render_repair(repair, number, console)
 
 
 def _render_failures(verdict: Verdict, console: Console, *, verbose: bool) -> None:
