@@ -2,5 +2,6 @@
 go.
 
 Takes SQL as it is written; makes groups, and what is computed of rows, with their types. Doors:
-`read_sql_aggregation`, `read_joined_row`.
+`read_sql_aggregation`, `read_joined_row`; `as_having` and `as_part`, a query in fewer words, for
+who refutes it.
 """

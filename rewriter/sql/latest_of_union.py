@@ -5,6 +5,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.sql.read_literal import line_of
+from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.is_time import is_time
 from ontoweir.rewriter.joins.latest_rows import is_plain
 from ontoweir.rewriter.joins.read_latest import equals_one, named_windows
@@ -25,13 +28,15 @@ def latest_of_union(
 ) -> SpjUnion | None:
     """`SELECT … FROM (SELECT … FROM s UNION ALL SELECT … FROM t) QUALIFY RANK() OVER (PARTITION BY
     k ORDER BY ts DESC) = 1`, or WHERE around its number: the rows of all streams, of which those of
-    the latest time of each key hold (None: it is something else, or its key is not shown, or may be
-    NULL).
+    the latest time of each key hold (None: it is something else, or its key is not shown).
 
     Args:
         tree: the query, whose names are as they were written.
         catalog: the tables.
         read: reads a query, of which the columns at some places may be NULL.
+
+    Raises:
+        SqlRefusal: the key may be NULL.
     """
     from sqlglot import exp
 
@@ -58,7 +63,12 @@ def latest_of_union(
         return None
     key = tuple(made.variables[n] for n in places)
     if any(_may_be_null(query, key, extend_catalog(catalog, made)) for query in made.disjuncts):
-        return None
+        raise SqlRefusal(
+            f"{show_sql(window)} of several streams, by a column that may be NULL",
+            why="rows of keys that are never NULL replace each other, whichever stream they are of",
+            fix="add WHERE … IS NOT NULL on each side of UNION ALL",
+            line=line_of(window),
+        )
     return replace(made, standing=Standing(key))
 
 

@@ -36,13 +36,21 @@ def draw_data(random: Random) -> tuple[Catalog, Any]:
     data = make_data(random)
     if random.random() < 0.5:
         return NULLABLE, data
-    for name, (columns, rows) in data.items():
-        made = [
-            tuple(_FILL.get(c) if v is None else v for c, v in zip(columns, row, strict=True))
-            for row in rows
-        ]
-        data[name] = columns, made
-    return CATALOG, data
+    return CATALOG, fill_nulls(data)
+
+
+def fill_nulls(data: Any) -> Any:
+    """Tables with values in the place of NULL."""
+    return {
+        name: (
+            columns,
+            [
+                tuple(_FILL.get(c) if v is None else v for c, v in zip(columns, row, strict=True))
+                for row in rows
+            ],
+        )
+        for name, (columns, rows) in data.items()
+    }
 
 
 def compare_text(text: str, names: tuple[str, ...], random: Random) -> str:

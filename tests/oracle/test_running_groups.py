@@ -15,11 +15,8 @@ from ontoweir.mappings.model.catalog import Catalog, Column, DataSource, IntType
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.windows.choose_emit import Emit, choose_emit
 from tests.oracle.budget import SEEDS, budget
-from tests.oracle.compare_told import compare_text, compare_told
-from tests.oracle.random_queries import Tables
+from tests.oracle.compare_told import compare_text, compare_told, fill_nulls
 from tests.oracle.test_sql_nulls import CATALOG, make_data
-
-FILL = {"a": 0, "b": 1, "g": "y", "h": 1}
 
 
 def _draw_groups(random: Random, having: str = "") -> str:
@@ -70,19 +67,8 @@ def make_text(random: Random) -> str:
             return f"SELECT x.k AS c0, x.n AS c1 FROM {rows} WHERE {no}EXISTS ({beside})"
 
 
-def _draw_data(random: Random) -> Tables:
-    data = make_data(random)
-    for name, (columns, rows) in data.items():
-        filled = [
-            tuple(FILL.get(c) if v is None else v for c, v in zip(columns, row, strict=True))
-            for row in rows
-        ]
-        data[name] = columns, filled
-    return data
-
-
 def compare(random: Random, text: str) -> str:
-    data = _draw_data(random)
+    data = fill_nulls(make_data(random))
     try:
         union = parse_sql(text, CATALOG, name="q", file="q.sql")
     except QueryError as error:

@@ -15,11 +15,9 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.windows.choose_emit import Emit, choose_emit
 from tests.oracle.budget import SEEDS, budget
-from tests.oracle.compare_told import compare_told
+from tests.oracle.compare_told import compare_told, fill_nulls
 from tests.oracle.test_sql_nulls import make_data
 from tests.oracle.test_units import with_units
-
-FILL = {"a": 0, "b": 1, "g": "y", "h": 1}
 
 
 def _catalog() -> Catalog:
@@ -53,13 +51,7 @@ def make_text(random: Random) -> str:
 def check(seed: int) -> str:
     random, catalog = Random(seed), _catalog()
     data = make_data(random)
-    if random.random() < 0.5:
-        for name, (columns, rows) in data.items():
-            filled = [
-                tuple(FILL.get(c) if v is None else v for c, v in zip(columns, row, strict=True))
-                for row in rows
-            ]
-            data[name] = columns, filled
+    data = fill_nulls(data) if random.random() < 0.5 else data
     text = make_text(random)
     try:
         union = parse_sql(text, catalog, name="q", file="q.sql")
