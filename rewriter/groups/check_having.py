@@ -44,8 +44,8 @@ def check_having(union: SpjUnion, catalog: Catalog) -> None:
         "group is no answer any more",
         fix="group by a bucket of time too, whose rows are final; write a condition that stays "
         "true, as on COUNT, MIN and MAX, or on SUM of a column whose declared min is not "
-        "negative; group by a column, and such groups come and go; or select the aggregates, and "
-        "compare them in the results",
+        "negative; group rows of streams, not answers of a subquery, by a column, and such groups "
+        "come and go; or select the aggregates, and compare them in the results",
         source=union.aggregation.having_source or union.source,
     )
 
