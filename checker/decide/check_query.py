@@ -36,6 +36,7 @@ from ontoweir.checker.verdict.verdict import (
 )
 from ontoweir.checker.witness.confirm.confirm_shown import can_show
 from ontoweir.checker.witness.refute.refute_beside import refute_beside
+from ontoweir.checker.witness.refute.refute_keyed import refute_keyed
 from ontoweir.checker.witness.refute.refute_preceding import refute_preceding
 from ontoweir.checker.witness.refute.refute_standing import refute_standing
 from ontoweir.checker.witness.show_rows import show_rows
@@ -83,6 +84,7 @@ def check_query(
     numbered = union.aggregation is not None and union.aggregation.numbered is not None
     asked = as_having(union) if disprove and numbered else None
     alone = as_part(union) if disprove else None
+    keyed = disprove and timed
     if union.joined is not None or numbered:
         disprove = False  # rows may be hidden by others, or by what is said of them
     with watching(watch):
@@ -107,6 +109,11 @@ def check_query(
             witness = refute_standing(union, catalog, known, size=size)
             if witness is not None:
                 verdict = replace(verdict, tier=Tier.UNBOUNDED, witness=witness, conditions=())
+    if keyed and verdict.tier is Tier.UNDECIDED:
+        with watching(watch):
+            witness = refute_keyed(union, catalog, known, size=size)
+        if witness is not None:
+            verdict = replace(verdict, tier=Tier.UNBOUNDED, witness=witness, conditions=())
     waiting = bound_open_steps(union, catalog) if timed else ()
     remembered = bound_remembered(union, catalog) if timed else ()
     if verdict.bound is None or not (waiting or remembered):

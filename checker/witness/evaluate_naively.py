@@ -91,13 +91,13 @@ def count_matches(
     """
     matches: Counter[tuple[tuple[Any, ...], int]] = Counter()
     if union.views:
-        instance, mark = _add_views(union.views, instance, mark)
+        instance, mark = add_views_naively(union.views, instance, mark)
     for query in union.disjuncts:
         _count(query, instance, mark, matches)
     return matches
 
 
-def _add_views(
+def add_views_naively(
     views: Sequence[View], instance: Instance, mark: Callable[[Tuple], int]
 ) -> tuple[Instance, Callable[[Tuple], int]]:
     """The rows with those of views, each with the marks of the rows that it is made of."""
@@ -160,12 +160,12 @@ def aggregate_naively(
         key = tuple(row[place[v]] for v in union.aggregation.group)
         groups.setdefault(key, Counter())[row] += count
     return {
-        key: tuple(_aggregate(a, place, rows) for a in union.aggregation.aggregates)
+        key: tuple(aggregate_rows(a, place, rows) for a in union.aggregation.aggregates)
         for key, rows in groups.items()
     }
 
 
-def _aggregate(
+def aggregate_rows(
     aggregate: Aggregate, place: Mapping[str, int], rows: Counter[tuple[Any, ...]]
 ) -> Any:
     if aggregate.argument is None:
@@ -265,7 +265,7 @@ def _count(
             for e, masks in earlier:
                 rest &= masks[chosen[e]]
             steps += rest.bit_count() + 1
-            _add_steps(steps, rest.bit_count() + 1)
+            add_steps(steps, rest.bit_count() + 1)
             start = tuple(c if keep else 0 for c, keep in zip(chosen, kept, strict=False))
             while rest:
                 bit = rest & -rest
@@ -279,8 +279,8 @@ def _count(
         counts[tuple(_render(o, row) for _, o in query.outputs), marked] += count
 
 
-def _add_steps(mine: int, more: int) -> None:
-    """Count work on partial matches.
+def add_steps(mine: int, more: int) -> None:
+    """Count work: `mine` of an evaluation so far, of which `more` is new.
 
     Raises:
         TooLongError: there is too much.

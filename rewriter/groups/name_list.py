@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 _LISTING = "listing"
-_FAR_US = 3 * 10**17
+FAR_US = 3 * 10**17
 """Added to times, so that those of the years 1 to 9999 all have so many digits."""
 TIME_DIGITS = 18
 
@@ -56,7 +56,7 @@ def write_time(time: "exp.Expr") -> "exp.Expr":
     from sqlglot import exp
 
     micros = exp.UnixMicros(this=time.copy())
-    moved = exp.Paren(this=exp.Add(this=micros, expression=exp.Literal.number(str(_FAR_US))))
+    moved = exp.Paren(this=exp.Add(this=micros, expression=exp.Literal.number(str(FAR_US))))
     return exp.Cast(this=moved, to=exp.DataType.build("STRING", dialect="spark"))
 
 

@@ -1,0 +1,145 @@
+"""Confirm a witness against a query of which what is told of a key is made of its rows alone.
+
+Every optional tuple has a key of its own, and so has its suffix: what a suffix changes depends on
+this tuple, and on no other. Suffixes come so long after all else that no time of the query reaches
+from one to the other, and nothing but equality is asked of keys: what is true of a few tuples is so
+of as many as there are keys (checker/citations.md, 28).
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from ontoweir.checker.witness.evaluate_naively import RepeatedError
+from ontoweir.checker.witness.is_legal import is_legal
+from ontoweir.checker.witness.keyed.compute import UnknownAnswerError
+from ontoweir.checker.witness.keyed.drop_counts import drop_counts
+from ontoweir.checker.witness.keyed.far_us import far_us
+from ontoweir.checker.witness.keyed.find_keys import Keys, find_keys
+from ontoweir.checker.witness.keyed.hold_naively import hold_naively
+from ontoweir.checker.witness.witness import Witness, WitnessRow
+from ontoweir.mappings.model.catalog import (
+    Catalog,
+    Stream,
+)
+from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.windows.choose_emit import CHANGING, default_emit
+
+
+def confirm_keyed(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:
+    """Whether what the suffixes change proves that all subsets of the optional tuples must be told
+    apart: of every key by itself.
+
+    Args:
+        union: the query.
+        catalog: the tables that it is written over, in the steps of the witness.
+        witness: whose rows of streams have the keys of its optional tuples.
+
+    Raises:
+        TooLongError: there are too many matches to look at.
+    """
+    gap = far_us(union, catalog)
+    if gap is None or not is_legal(witness, catalog):
+        return False
+    for keys, columns in list_ways(union, catalog):
+        if _shares(witness, catalog, keys, gap) and tells_apart(union, catalog, witness, columns):
+            return True
+    return False
+
+
+def list_ways(union: SpjUnion, catalog: Catalog) -> Iterator[tuple[Keys, tuple[str, ...] | None]]:
+    """The keys by which something of a query is told of each value by itself; and what: which
+    groups change, by these columns (None: all that is told)."""
+    for keys in find_keys(union, catalog):
+        yield keys, None
+    if (counted := drop_counts(union)) is not None:
+        rows, columns = counted
+        for keys in find_keys(rows, catalog):
+            yield keys, columns
+
+
+def tells_apart(
+    union: SpjUnion, catalog: Catalog, witness: Witness, columns: tuple[str, ...] | None
+) -> bool:
+    """Whether each suffix changes something else where its optional tuple is there, whether all of
+    the others are there or none.
+
+    Args:
+        union: the query.
+        catalog: as in `confirm_keyed`.
+        witness: the rows.
+        columns: what is looked at of groups that change (None: all that is told).
+
+    Raises: as `confirm_keyed`.
+    """
+    everything = set(range(witness.size))
+
+    def change(number: int, there: set[int]) -> Counter[tuple[Any, ...]]:
+        names, changed = _change(union, catalog, witness, number, there)
+        if columns is None:
+            return changed
+        place = [names.index(n) for n in columns]
+        return Counter({tuple(row[p] for p in place): 1 for row in changed})
+
+    try:
+        for i in everything:
+            alone = [change(i, there) for there in (set(), {i})]
+            if alone[0] == alone[1]:
+                return False
+            if len(everything) == 1:
+                continue
+            others = everything - {i}
+            crowded = [change(i, there) for there in (others, everything)]
+            if alone != crowded:
+                return False
+    except (UnknownAnswerError, RepeatedError):
+        return False
+    return True
+
+
+def _shares(witness: Witness, catalog: Catalog, keys: Keys, gap_us: int) -> bool:
+    """Whether each optional tuple and its suffix have a key of their own, and suffixes are far from
+    all else."""
+
+    def key_of(row: WitnessRow) -> Any:
+        return dict(row.values)[keys[row.table]]
+
+    def time_of(row: WitnessRow) -> int:
+        return (row.step or 0) * catalog.streams[row.table].step_us
+
+    every = [*witness.fixed, *witness.optional, *(r for s in witness.suffixes for r in s)]
+    timed = [r for r in every if r.step is not None]
+    if not {r.table for r in timed} <= keys.keys():
+        return False
+    mine = [key_of(row) for row in witness.optional]
+    if len({*mine}) < len(mine) or None in mine:
+        return False
+    for key, suffix in zip(mine, witness.suffixes, strict=True):
+        if not suffix or any(r.step is None or key_of(r) != key for r in suffix):
+            return False
+        begin = min(map(time_of, suffix))
+        before = [r for r in (*witness.fixed, *witness.optional) if r.step is not None]
+        if any(begin - time_of(r) < gap_us for r in before):
+            return False
+    return True
+
+
+def _change(
+    union: SpjUnion, catalog: Catalog, witness: Witness, number: int, there: set[int]
+) -> tuple[tuple[str, ...], Counter[tuple[Any, ...]]]:
+    """What a suffix changes, where some of the optional tuples are there: how often more, or less,
+    each answer holds; of groups that are told as they become, those that are told."""
+    suffix = witness.suffixes[number]
+    before = [*witness.fixed, *(witness.optional[n] for n in sorted(there))]
+    rows: dict[str, list[tuple[int, dict[str, Any]]]] = {}
+    for row in (*before, *suffix):
+        table = catalog.table(row.table)
+        step = table.step_us if isinstance(table, Stream) else 0
+        rows.setdefault(row.table, []).append(((row.step or 0) * step, dict(row.values)))
+    times = [(r.step or 0) * catalog.streams[r.table].step_us for r in suffix]
+    names, first = hold_naively(union, catalog, rows, min(times) - 1)
+    _, last = hold_naively(union, catalog, rows, max(times))
+    changed = Counter(last)
+    changed.subtract(first)
+    told = default_emit(union) in CHANGING
+    return names, Counter({row: n for row, n in changed.items() if n > 0 or (told and n)})

@@ -1,0 +1,46 @@
+"""Counts of rows that are told of each key by itself."""
+
+from dataclasses import replace
+
+from ontoweir.rewriter.model.aggregation import AggregateFunction, Aggregation
+from ontoweir.rewriter.model.spj import SpjUnion
+
+_ADD = (AggregateFunction.COUNT, AggregateFunction.SUM)
+
+
+def drop_counts(union: SpjUnion) -> tuple[SpjUnion, tuple[str, ...]] | None:
+    """The query of the rows that a query counts, or adds up, in groups at last; and the columns by
+    which these are told apart (None: it does something else at last, or does not show them).
+
+    Which of the groups change with a row does not depend on what else is in them.
+
+    Args:
+        union: the query.
+    """
+    joined, standing, groups = union.joined, union.standing, union.aggregation
+    if joined is not None:
+        if joined.row is None or joined.row.groups is None or joined.numbered is not None:
+            return None
+        outer, row = joined.row.groups, replace(joined.row, groups=None)
+        made = replace(union, joined=replace(joined, row=row))
+    elif standing is not None:
+        if standing.groups is None or standing.distinct:
+            return None
+        outer = standing.groups
+        made = replace(union, standing=replace(standing, groups=None, hidden=()))
+    elif groups is not None and groups.around is not None and groups.numbered is None:
+        outer = groups.around
+        columns = tuple(dict.fromkeys((*groups.columns, *groups.group)))
+        made = replace(union, aggregation=replace(groups, around=None, columns=columns))
+    else:
+        return None
+    return (made, outer.group) if _only_adds(outer) else None
+
+
+def _only_adds(groups: Aggregation) -> bool:
+    """Whether groups are told as they are, with counts and sums, and what tells them apart."""
+    changes = groups.panes or groups.session_us or groups.around or groups.numbered
+    if changes is not None or not groups.shows_rows or not groups.group:
+        return False
+    shown = {*groups.group} <= {*groups.columns}
+    return shown and all(a.function in _ADD for a in groups.aggregates)

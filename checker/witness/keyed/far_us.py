@@ -1,0 +1,237 @@
+"""How far apart rows have to be so that no time of a query reaches from one to the other."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from decimal import Decimal
+from math import ceil, isfinite, lcm
+from typing import Any
+
+from ontoweir.checker.witness.keyed.compute import read_time
+from ontoweir.checker.witness.keyed.find_keys import read_tables
+from ontoweir.errors import Source
+from ontoweir.mappings.model.catalog import (
+    Catalog,
+    Column,
+    DateType,
+    Relation,
+    Scalar,
+    Stream,
+    TimestampType,
+)
+from ontoweir.mappings.model.expression import (
+    Call,
+    Case,
+    Field,
+    Function,
+    Value,
+    fields_of,
+)
+from ontoweir.mappings.model.preceding import Preceding
+from ontoweir.mappings.model.time_bucket import ALL_TIME, Moments, TimeBucket
+from ontoweir.rewriter.algebra.equality_classes import condition_attributes
+from ontoweir.rewriter.groups.name_list import FAR_US
+from ontoweir.rewriter.model.spj import Compare, Constant, OneOf, SpjUnion
+
+_OF_CLOCKS = {
+    Function.YEAR,
+    Function.QUARTER,
+    Function.MONTH,
+    Function.WEEK,
+    Function.DAY,
+    Function.DAY_OF_YEAR,
+    Function.DAY_OF_WEEK,
+    Function.HOUR,
+    Function.MINUTE,
+    Function.SECOND,
+    Function.SECONDS,
+    Function.EPOCH_US,
+    Function.TRUNCATE,
+    Function.BIN,
+    Function.FORMAT,
+    Function.CAST,
+    Function.TRY_CAST,
+}
+"""What may be another one at another time."""
+
+_OF_CURVES = {
+    Function.MODULO,
+    Function.POWER,
+    Function.SQRT,
+    Function.CBRT,
+    Function.EXP,
+    Function.LN,
+    Function.LOG10,
+    Function.LOG2,
+    Function.SIN,
+    Function.COS,
+    Function.TAN,
+    Function.ASIN,
+    Function.ACOS,
+    Function.ATAN,
+    Function.ATAN2,
+}
+"""What may bring numbers near each other, however far they are apart, or farther than products."""
+
+_LONGEST_US = 200 * 365 * 86_400 * 10**6
+"""Longer times are not laid out."""
+
+
+def far_us(union: SpjUnion, catalog: Catalog) -> int | None:
+    """So long after a row no time of a query says anything of it that a longer one does not (µs, a
+    whole number of all units of time; None: it depends on the clock, or on what is declared of
+    later rows).
+
+    Args:
+        union: the query.
+        catalog: the tables that it is written over.
+    """
+    names = read_tables(union)
+    streams = [catalog.streams[n] for n in names if n in catalog.streams]
+    if any(s.lags or s.closing for s in streams) or not streams:
+        return None
+    if any(lag.behind in names for s in catalog.streams.values() for lag in s.lags):
+        return None
+    parts = [*_list_parts(union), *(p for s in streams for p in _list_parts(s))]
+    if not all(map(_is_even, parts)):
+        return None
+    step = max(s.step_us for s in streams)
+    longest = max((t for part in parts for t in _list_times(part, step)), default=0)
+    if any(map(_is_difference, parts)):  # whatever unit it is brought to
+        longest += _stretch(parts)
+    if longest > _LONGEST_US:
+        return None
+    unit = lcm(*(s.grid_us for s in streams))
+    return (longest // unit + 4) * unit
+
+
+def list_constants(union: SpjUnion) -> Iterator[Scalar]:
+    """The constants that a query compares and computes with."""
+    for part in _list_parts(union):
+        match part:
+            case Constant(value=value) | Value(value=value) if value is not None:
+                yield value
+            case OneOf(values=values):
+                yield from values
+            case Compare(right=Constant(value=value)):
+                yield value
+            case _:
+                pass
+
+
+def list_read(union: SpjUnion) -> set[str]:
+    """The names of the columns that a query compares, or computes something of."""
+    read: set[str] = set()
+    for part in _list_parts(union):
+        match part:
+            case Compare() | OneOf():
+                read |= {a.column for a in condition_attributes(part)}
+            case Call() | Case():
+                read |= fields_of(part).keys()
+            case Preceding():
+                read |= {*part.key}
+            case _:
+                pass
+    return read
+
+
+def _is_even(part: object) -> bool:
+    """Whether a part of a query says the same at all times."""
+    match part:
+        case TimeBucket(buckets=buckets):
+            return isinstance(buckets, Moments) or buckets == ALL_TIME
+        case _ if _is_difference(part):
+            return True
+        case Call(function=function, arguments=arguments) if function in _OF_CLOCKS:
+            return not any(isinstance(e.type, TimestampType | DateType) for e in (part, *arguments))
+        case _:
+            return True
+
+
+def _read_time(text: str) -> int:
+    """A text as a time, if it is one (µs since 1970; 0: it is none)."""
+    try:
+        return abs(read_time(text))
+    except (ValueError, TypeError):
+        return 0
+
+
+def _is_difference(part: object) -> bool:
+    """Whether a part is what is between two times (µs)."""
+    match part:
+        case Call(
+            function=Function.SUBTRACT,
+            arguments=(Call(function=Function.EPOCH_US), Call(function=Function.EPOCH_US)),
+        ):
+            return True
+        case _:
+            return False
+
+
+def _stretch(parts: Sequence[object]) -> int:
+    """More than any difference of times that sums and products with the numbers of a query can be
+    compared with (endless, where more is computed of numbers)."""
+    product, endless = 1.0, 10 * _LONGEST_US
+    for part in parts:
+        if isinstance(part, Call) and part.function in _OF_CURVES:
+            return endless
+        number = part.value if isinstance(part, Value) else None
+        if isinstance(part, Compare) and isinstance(part.right, Constant):
+            number = part.right.value
+        if isinstance(number, int | float | Decimal) and isfinite(number) and number:
+            product *= 2 * max(abs(float(number)), 1 / abs(float(number)))
+        if product > endless:
+            return endless
+    return ceil(product)
+
+
+def _list_times(part: object, step_us: int) -> Iterator[int]:
+    """The numbers that a part of a query is, as times in µs; those of conditions are in steps."""
+    match part:
+        case Compare(offset=offset, right=Constant(value=value)):
+            yield from (n * step_us for n in _list_times(offset, 1))
+            scale = 1 if isinstance(value, str) else step_us
+            yield from (n * scale for n in _list_times(value, 1))
+        case Compare(offset=offset):
+            yield from (n * step_us for n in _list_times(offset, 1))
+        case TimeBucket(buckets=Moments(after_us=after), behind_us=behind):
+            yield abs(after) + abs(behind)
+        case str():
+            yield _read_time(part)
+        case int() | float() | Decimal():
+            yield ceil(abs(float(part))) if isfinite(part) else 0
+        case _:
+            pass
+
+
+def _list_parts(part: Any) -> Iterator[object]:
+    """A part of a query, and all that it is made of, but for what is declared of tables; what is
+    between two times as it is, and the order of times in texts not at all."""
+    match part:
+        case _ if _is_difference(part):
+            yield part
+        case Call(
+            function=Function.TRY_CAST,
+            arguments=(
+                Call(
+                    function=Function.ADD,
+                    arguments=(Call(function=Function.EPOCH_US), Value(value=value)),
+                ),
+            ),
+        ) if value == FAR_US:
+            return
+        case Compare() | TimeBucket():
+            yield part
+        case tuple():
+            for one in part:
+                yield from _list_parts(one)
+        case Stream():
+            yield from _list_parts(part.columns)
+        case Column():
+            yield from _list_parts((part.bucket, part.expression))
+        case Relation() | Field() | Source():
+            return
+        case _:
+            yield part
+            if is_dataclass(part):
+                for field in fields(part):
+                    yield from _list_parts(getattr(part, field.name))

@@ -1,0 +1,239 @@
+"""Witnesses against any query of which what is told of a key is made of its own rows alone.
+
+For one key a few rows are drawn, so that one of them decides what later ones change; copies of them
+with other keys are the counterexample, which is confirmed as a whole.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+from ontoweir.checker.model.normal_form import Statistics
+from ontoweir.checker.witness.evaluate_naively import TooLongError, counting_steps
+from ontoweir.checker.witness.keyed.confirm_keyed import confirm_keyed, list_ways, tells_apart
+from ontoweir.checker.witness.keyed.far_us import far_us, list_constants, list_read
+from ontoweir.checker.witness.keyed.find_keys import Keys, read_tables
+from ontoweir.checker.witness.witness import Witness, WitnessRow
+from ontoweir.mappings.model.catalog import (
+    BooleanType,
+    Catalog,
+    Column,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntType,
+    Relation,
+    Scalar,
+    Stream,
+    StringType,
+    TimestampType,
+)
+from ontoweir.rewriter.model.share_steps import share_steps
+from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.model.watch_time import OutOfTimeError, phase
+
+_TRIES = 80
+"""So many drawings are looked at."""
+
+_MOST_ROWS = 24
+"""A key has so many rows at most."""
+
+
+def refute_keyed(
+    union: SpjUnion, catalog: Catalog, known: Statistics, *, size: int = 4
+) -> Witness | None:
+    """A confirmed witness against a query, each of whose optional tuples has a key of its own
+    (`find_keys`); None: none was found.
+
+    Args:
+        union: the query.
+        catalog: the tables that it is written over.
+        known: of the static data; where it is known how many rows these are, nothing is drawn.
+        size: how many optional tuples it has.
+    """
+    gap = far_us(union, catalog := share_steps(catalog, union.step_us))
+    if gap is None or any(name in known.rows for name in read_tables(union)):
+        return None
+    try:
+        with counting_steps(), phase("looking for a counterexample", _TRIES) as done:
+            choices = list(list_ways(union, catalog))
+            for number in range(_TRIES if choices else 0):
+                keys, columns = choices[number % len(choices)]
+                drawn = _Drawer(union, catalog, keys, gap, Random(number)).draw()
+                done(number)
+                if tells_apart(union, catalog, drawn.spread(1), columns) and all(
+                    confirm_keyed(union, catalog, drawn.spread(n)) for n in (size, 3 * size)
+                ):
+                    return drawn.spread(size)
+    except (TooLongError, OutOfTimeError):
+        pass
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """The rows of one key: those before, in order, of which the last may be there or not, and those
+    after. `statics`: for all keys; `alone`: of each stream, the columns of which no two rows have
+    one value."""
+
+    catalog: Catalog
+    keys: Keys
+    gap_us: int
+    statics: tuple[WitnessRow, ...]
+    alone: Mapping[str, tuple[str, ...]]
+    before: tuple[tuple[str, Mapping[str, Any]], ...]
+    after: tuple[tuple[str, Mapping[str, Any]], ...]
+
+    def spread(self, size: int) -> Witness:
+        """The rows of so many keys: those of one after those of the other, and the suffixes after
+        all."""
+        start = max([0, *(s.start_us or 0 for s in self._streams)])
+        gap = self.gap_us
+        apart = gap * (len(self.before) + 1)
+        start = (start // gap + 1) * gap
+        fixed, optional, suffixes = list(self.statics), [], []
+        for i in range(size):
+            rows = [
+                self._row(table, start + i * apart + n * gap, content, i)
+                for n, (table, content) in enumerate(self.before)
+            ]
+            fixed += rows[:-1]
+            optional.append(rows[-1])
+        end = start + size * apart + gap
+        for i in range(size):
+            suffixes.append(
+                tuple(
+                    self._row(table, end + n * gap, content, i)
+                    for n, (table, content) in enumerate(self.after)
+                )
+            )
+        return Witness(size, tuple(fixed), tuple(optional), tuple(suffixes))
+
+    @property
+    def _streams(self) -> list[Stream]:
+        return [self.catalog.streams[name] for name, _ in (*self.before, *self.after)]
+
+    def _row(self, table: str, at_us: int, content: Mapping[str, Any], number: int) -> WitnessRow:
+        """A row of a key by its number."""
+        stream, key = self.catalog.streams[table], self.keys[table]
+        column = stream.column(key)
+        assert column is not None
+        text = isinstance(column.type, StringType)
+        least = column.minimum if isinstance(column.minimum, int) else 0
+        value: Scalar = f"key {number + 1}" if text else max(least, 0) + 10_007 * (number + 1)
+        step = at_us // stream.step_us
+        told = {name: self._tell_apart(stream, name, step) for name in self.alone.get(table, ())}
+        return WitnessRow(table, step, tuple({**content, **told, key: value}.items()))
+
+    @staticmethod
+    def _tell_apart(stream: Stream, name: str, step: int) -> Scalar:
+        """A value that no other row has."""
+        column = stream.column(name)
+        return f"row {step}" if column and isinstance(column.type, StringType) else step
+
+
+class _Drawer:
+    """Draws rows of one key."""
+
+    def __init__(
+        self, union: SpjUnion, catalog: Catalog, keys: Keys, gap_us: int, random: Random
+    ) -> None:
+        self.catalog, self.keys, self.gap_us, self.random = catalog, keys, gap_us, random
+        self.tables = sorted(read_tables(union))
+        self.constants = list(dict.fromkeys(list_constants(union)))
+        read = list_read(union)
+        self.alone = {
+            name: tuple(
+                column.name
+                for column in stream.columns
+                if (column.name,) in stream.keys
+                and column.name not in read
+                and isinstance(column.type, IntType | StringType)
+                and column.enum is None
+                and column.maximum is None
+            )
+            for name, stream in catalog.streams.items()
+            if name in self.tables
+        }
+
+    def draw(self) -> _Drawn:
+        """Some rows before, one at least, some after, and static ones."""
+        names = [n for n in self.tables if n in self.catalog.streams]
+        statics = [
+            WitnessRow(name, None, tuple(self._content(table).items()))
+            for name in self.tables
+            if isinstance(table := self.catalog.relations.get(name), Relation)
+            for _ in range(self.random.choice((0, 1, 1)))
+        ]
+        counts = [n for n in self.constants if isinstance(n, int) and 0 < n <= _MOST_ROWS // 2]
+        near = [n + d for n in counts for d in (-1, 0, 1)]
+        before = max(1, self.random.choice([1, 1, 2, 3, *near]))
+        after = max(1, self.random.choice([1, 1, 1, 2, *near]))
+        alike = self.random.random() < 0.5
+        return _Drawn(
+            self.catalog,
+            self.keys,
+            self.gap_us,
+            tuple(statics),
+            self.alone,
+            tuple(self._rows(names, before, alike)),
+            tuple(self._rows(names, after, alike)),
+        )
+
+    def _rows(
+        self, names: Sequence[str], count: int, alike: bool
+    ) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        name = self.random.choice(names)
+        content = self._content(self.catalog.streams[name])
+        for _ in range(count):
+            yield name, content
+            if not alike or self.random.random() < 0.2:
+                name = self.random.choice(names)
+                content = self._content(self.catalog.streams[name])
+
+    def _content(self, table: Stream | Relation) -> dict[str, Any]:
+        return {
+            c.name: self._value(c)
+            for c in table.columns
+            if c.expression is None and c.bucket is None
+        }
+
+    def _value(self, column: Column) -> Any:
+        if column.nullable and self.random.random() < 0.15:
+            return None
+        values = [v for v in self._pool(column) if _is_within(v, column)]
+        return self.random.choice(values) if values else column.minimum
+
+    def _pool(self, column: Column) -> list[Any]:
+        """Values beside the constants of the query."""
+        if column.enum is not None:
+            return list(column.enum)
+        numbers = [n for n in self.constants if not isinstance(n, str | bool)]
+        limits = [v for v in (column.minimum, column.maximum) if v is not None]
+        match column.type:
+            case BooleanType():
+                return [False, True]
+            case IntType():
+                near = [int(n) + d for n in numbers for d in (-1, 0, 1)]
+                return [0, 1, 2, 3, *near, *limits]
+            case FloatType():
+                return [0.0, 1.0, *(float(n) + d for n in numbers for d in (-1, 0, 1)), *limits]
+            case DecimalType(scale=scale):
+                near_exact = [
+                    round(Decimal(str(n)), scale) + d for n in numbers for d in (-1, 0, 1)
+                ]
+                return [Decimal(0), Decimal(1), *near_exact, *limits]
+            case DateType():
+                return ["2000-01-01", "2000-01-02", *limits]
+            case TimestampType():
+                return ["2000-01-01 00:00:00.000000", "2000-01-02 00:00:00.000000", *limits]
+            case StringType():
+                texts = [t for t in self.constants if isinstance(t, str)]
+                return [*"abcdef", *texts, *(t.strip("%") for t in texts), *limits]
+
+
+def _is_within(value: Any, column: Column) -> bool:
+    low, high = column.minimum, column.maximum
+    return (low is None or not value < low) and (high is None or not value > high)
