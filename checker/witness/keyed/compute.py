@@ -1,15 +1,26 @@
 """What an expression is of a row, and times as constants are written."""
 
-from collections.abc import Mapping
+import operator
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from math import isnan
 from typing import Any
 
 from ontoweir.checker.witness.evaluate_naively import add_steps
 from ontoweir.errors import DataError
-from ontoweir.mappings.model.catalog import ColumnType, FloatType, IntType
-from ontoweir.mappings.model.expression import Expression, Field, Value, fields_of, has_user_calls
+from ontoweir.mappings.model.catalog import ColumnType, DateType, FloatType, IntType, TimestampType
+from ontoweir.mappings.model.expression import (
+    Call,
+    Case,
+    Expression,
+    Field,
+    Function,
+    Value,
+    fields_of,
+    has_user_calls,
+)
 
 _EPOCH = datetime(1970, 1, 1)
 _LAST = "9999-12-31 23:59:59.999999"
@@ -30,17 +41,96 @@ def compute(expression: Expression, row: Mapping[str, Any]) -> Any:
         row: numbers may be exact fractions, times are texts.
 
     Raises:
-        UnknownAnswerError: it has none, or calls a user's function.
+        UnknownAnswerError: it has none, or calls a user's function, or Arrow is not installed.
         TooLongError: too much was looked at.
     """
-    if isinstance(expression, Field):
-        return row[expression.column]
-    if isinstance(expression, Value):
-        return expression.value
-    add_steps(0, _STEPS)
-    from ontoweir.mappings.expressions.evaluate import evaluate  # brings Arrow, only used here
-    from ontoweir.mappings.expressions.value_types import to_array, to_scalars
+    match expression:
+        case Field(column=column):
+            return row[column]
+        case Value(value=value):
+            return value
+        case Call(function=function, arguments=arguments) if function in _PLAIN:
+            return _compute_plain(function, [compute(a, row) for a in arguments])
+        case Call(function=function, arguments=arguments) if function in _COMPARE:
+            return _compare(function, [(compute(a, row), a.type) for a in arguments])
+        case Call(function=function, arguments=arguments) if _is_whole(expression):
+            return _add(function, [compute(a, row) for a in arguments])
+        case Case(branches=branches, otherwise=otherwise):
+            for condition, made in branches:
+                if compute(condition, row) is True:
+                    return compute(made, row)
+            return compute(otherwise, row)
+        case _:
+            return _compute(expression, row)
 
+
+def _compute_plain(function: Function, values: list[Any]) -> Any:
+    match function:
+        case Function.AND:
+            return False if False in values else None if None in values else True
+        case Function.OR:
+            return True if True in values else None if None in values else False
+        case Function.NOT:
+            return None if values[0] is None else not values[0]
+        case Function.IS_NULL:
+            return values[0] is None
+        case _:
+            return next((v for v in values if v is not None), None)
+
+
+_PLAIN = {Function.AND, Function.OR, Function.NOT, Function.IS_NULL, Function.COALESCE}
+_COMPARE: Mapping[Function, Callable[[Any, Any], Any]] = {
+    Function.EQUAL: operator.eq,
+    Function.UNEQUAL: operator.ne,
+    Function.LESS: operator.lt,
+    Function.AT_MOST: operator.le,
+    Function.GREATER: operator.gt,
+    Function.AT_LEAST: operator.ge,
+}
+_ADD: Mapping[Function, Callable[[Any, Any], Any]] = {
+    Function.ADD: operator.add,
+    Function.SUBTRACT: operator.sub,
+    Function.MULTIPLY: operator.mul,
+}
+
+
+def _compare(function: Function, sides: list[tuple[Any, ColumnType]]) -> bool | None:
+    values = []
+    for value, kind in sides:
+        if value is None:
+            return None
+        if isinstance(value, float) and isnan(value):
+            raise UnknownAnswerError
+        time = isinstance(kind, TimestampType | DateType)
+        values.append(datetime.fromisoformat(value) if time else value)
+    try:
+        return bool(_COMPARE[function](*values))
+    except TypeError:
+        raise UnknownAnswerError from None
+
+
+def _is_whole(call: Call) -> bool:
+    """Whether it adds, or multiplies, whole numbers."""
+    kinds = call.type, *(a.type for a in call.arguments)
+    return call.function in _ADD and all(isinstance(kind, IntType) for kind in kinds)
+
+
+def _add(function: Function, values: list[Any]) -> int | None:
+    if None in values:
+        return None
+    made = _ADD[function](*(int(v) for v in values))
+    if not -(2**63) <= made < 2**63:
+        raise UnknownAnswerError
+    return int(made)
+
+
+def _compute(expression: Expression, row: Mapping[str, Any]) -> Any:
+    add_steps(0, _STEPS)
+    try:
+        from ontoweir.mappings.expressions.evaluate import evaluate  # brings Arrow
+        from ontoweir.mappings.expressions.value_types import to_array, to_scalars
+    except ModuleNotFoundError:
+        raise UnknownAnswerError from None
     fields = fields_of(expression)
     if has_user_calls(expression) or not fields.keys() <= row.keys():
         raise UnknownAnswerError

@@ -14,7 +14,7 @@ from ontoweir.checker.witness.evaluate_naively import RepeatedError
 from ontoweir.checker.witness.is_legal import is_legal
 from ontoweir.checker.witness.keyed.compute import UnknownAnswerError
 from ontoweir.checker.witness.keyed.drop_counts import drop_counts
-from ontoweir.checker.witness.keyed.far_us import far_us
+from ontoweir.checker.witness.keyed.far_us import LAST_US, far_us
 from ontoweir.checker.witness.keyed.find_keys import Keys, find_keys
 from ontoweir.checker.witness.keyed.hold_naively import hold_naively
 from ontoweir.checker.witness.witness import Witness, WitnessRow
@@ -109,7 +109,7 @@ def _shares(witness: Witness, catalog: Catalog, keys: Keys, gap_us: int) -> bool
 
     every = [*witness.fixed, *witness.optional, *(r for s in witness.suffixes for r in s)]
     timed = [r for r in every if r.step is not None]
-    if not {r.table for r in timed} <= keys.keys():
+    if not {r.table for r in timed} <= keys.keys() or max(map(time_of, timed)) > LAST_US:
         return False
     mine = [key_of(row) for row in witness.optional]
     if len({*mine}) < len(mine) or None in mine:

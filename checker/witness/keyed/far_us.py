@@ -13,6 +13,7 @@ from ontoweir.mappings.model.catalog import (
     Catalog,
     Column,
     DateType,
+    Meeting,
     Relation,
     Scalar,
     Stream,
@@ -30,7 +31,15 @@ from ontoweir.mappings.model.preceding import Preceding
 from ontoweir.mappings.model.time_bucket import ALL_TIME, Moments, TimeBucket
 from ontoweir.rewriter.algebra.equality_classes import condition_attributes
 from ontoweir.rewriter.groups.name_list import FAR_US
-from ontoweir.rewriter.model.spj import Compare, Constant, OneOf, SpjUnion
+from ontoweir.rewriter.model.spj import (
+    Compare,
+    Constant,
+    OneOf,
+    SpjUnion,
+    View,
+    column_attributes,
+    output_attributes,
+)
 
 _OF_CLOCKS = {
     Function.YEAR,
@@ -72,6 +81,13 @@ _OF_CURVES = {
 }
 """What may bring numbers near each other, however far they are apart, or farther than products."""
 
+DAYS = "2000-01-01", "2000-01-02"
+"""The dates that rows of a witness have, with those that are declared: all of its times are later,
+so that it says the same however many tuples it has."""
+
+LAST_US = 8_000 * 365 * 86_400 * 10**6
+"""The times of a witness are not later (µs since 1970)."""
+
 _LONGEST_US = 200 * 365 * 86_400 * 10**6
 """Longer times are not laid out."""
 
@@ -96,6 +112,13 @@ def far_us(union: SpjUnion, catalog: Catalog) -> int | None:
         return None
     step = max(s.step_us for s in streams)
     longest = max((t for part in parts for t in _list_times(part, step)), default=0)
+    statics = (catalog.relations[n] for n in names if n in catalog.relations)
+    tables: list[Stream | Relation] = [*streams, *statics]
+    read = list_read(union)
+    for column in (c for table in tables for c in table.columns if c.name in read):
+        if isinstance(column.type, DateType | TimestampType):
+            days = (*DAYS, column.minimum, column.maximum, *(column.enum or ()))
+            longest = max(longest, *(_read_time(str(d)) for d in days))
     if any(map(_is_difference, parts)):  # whatever unit it is brought to
         longest += _stretch(parts)
     if longest > _LONGEST_US:
@@ -119,8 +142,10 @@ def list_constants(union: SpjUnion) -> Iterator[Scalar]:
 
 
 def list_read(union: SpjUnion) -> set[str]:
-    """The names of the columns that a query compares, or computes something of."""
+    """The names of the columns that a query compares, or computes something of, or calls by other
+    names in its parts."""
     read: set[str] = set()
+    renamed: list[tuple[str, str]] = []
     for part in _list_parts(union):
         match part:
             case Compare() | OneOf():
@@ -129,8 +154,24 @@ def list_read(union: SpjUnion) -> set[str]:
                 read |= fields_of(part).keys()
             case Preceding():
                 read |= {*part.key}
+                read |= {c.argument.column for c in part.columns if isinstance(c.argument, Field)}
+            case Meeting():
+                read |= {column for _, column in part.key}
+                renamed += part.columns
+            case View():
+                names = [c.name for c in part.table.columns]
+                for branch in part.branches:
+                    columns = zip(branch.columns, names, strict=True)
+                    renamed += [(a.column, n) for of, n in columns for a in column_attributes(of)]
+            case SpjUnion() if part is not union or union.joined is not None:
+                shown = (o for query in part.disjuncts for _, o in query.outputs)
+                read |= {a.column for o in shown for a in output_attributes(o)}
             case _:
                 pass
+    before = -1
+    while len(read) > before:
+        before = len(read)
+        read |= {column for column, name in renamed if name in read}
     return read
 
 

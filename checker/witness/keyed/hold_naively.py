@@ -21,6 +21,7 @@ from ontoweir.checker.witness.keyed.match_naively import GivenRows, Match, match
 from ontoweir.mappings.model.catalog import (
     Catalog,
 )
+from ontoweir.mappings.model.expression import fields_of
 from ontoweir.rewriter.algebra.equality_classes import condition_attributes
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import NumberedGroups, Standing
@@ -246,11 +247,7 @@ def _goes_with(part: JoinedPart[SpjUnion], row: Mapping[str, Any]) -> bool:
         left, right = row.get(one), row.get(other)
         if left is None or right is None or not _COMPARE[op](left, right):
             return False
-    return part.on is None or compute(part.on, _Padded(row)) is True
-
-
-class _Padded(dict[str, Any]):
-    """A row in which what is of a part that has none is NULL."""
-
-    def __missing__(self, key: str) -> None:
-        return None
+    if part.on is None:
+        return True
+    missing = fields_of(part.on).keys() - row.keys()
+    return compute(part.on, {**row, **dict.fromkeys(missing)}) is True

@@ -13,7 +13,7 @@ from typing import Any
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.witness.evaluate_naively import TooLongError, counting_steps
 from ontoweir.checker.witness.keyed.confirm_keyed import confirm_keyed, list_ways, tells_apart
-from ontoweir.checker.witness.keyed.far_us import far_us, list_constants, list_read
+from ontoweir.checker.witness.keyed.far_us import DAYS, far_us, list_constants, list_read
 from ontoweir.checker.witness.keyed.find_keys import Keys, read_tables
 from ontoweir.checker.witness.witness import Witness, WitnessRow
 from ontoweir.mappings.model.catalog import (
@@ -226,9 +226,9 @@ class _Drawer:
                 ]
                 return [Decimal(0), Decimal(1), *near_exact, *limits]
             case DateType():
-                return ["2000-01-01", "2000-01-02", *limits]
+                return [*DAYS, *limits]
             case TimestampType():
-                return ["2000-01-01 00:00:00.000000", "2000-01-02 00:00:00.000000", *limits]
+                return [*(f"{day} 00:00:00.000000" for day in DAYS), *limits]
             case StringType():
                 texts = [t for t in self.constants if isinstance(t, str)]
                 return [*"abcdef", *texts, *(t.strip("%") for t in texts), *limits]

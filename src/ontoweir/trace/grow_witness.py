@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.checker.witness.confirm.confirm_witness import confirm_witness
+from ontoweir.checker.witness.keyed.confirm_keyed import confirm_keyed
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.edit.describe_repairs import DescribedRepair
 from ontoweir.errors import QueryError
@@ -83,7 +84,9 @@ def _proves(union: SpjUnion, catalog: Catalog, witness: Witness, count: int) -> 
     part = Witness(count, witness.fixed, witness.optional[:count], witness.suffixes[:count])
     if confirm_witness(union, catalog, part):
         return True
-    return union.aggregation is not None and confirm_witness(union, catalog, part, by_median=True)
+    if union.aggregation is not None and confirm_witness(union, catalog, part, by_median=True):
+        return True
+    return confirm_keyed(union, catalog, part)
 
 
 def _choose(repairs: Sequence[DescribedRepair], compiled: CompiledQuery) -> DescribedRepair | None:
