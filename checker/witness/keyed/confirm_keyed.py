@@ -3,7 +3,7 @@
 Every optional tuple has a key of its own, and so has its suffix: what a suffix changes depends on
 this tuple, and on no other. Suffixes come so long after all else that no time of the query reaches
 from one to the other, and nothing but equality is asked of keys: what is true of a few tuples is so
-of as many as there are keys (checker/citations.md, 28).
+of as many as there are keys (checker/citations.md, 29).
 """
 
 from collections import Counter
