@@ -36,7 +36,8 @@ def nest_joined(tree: "exp.Query", catalog: Catalog) -> None:
 
 
 def _looks_at_rows(windows: "Sequence[exp.Expr]") -> bool:
-    """Whether they are of rows before or after a row, and none is of a span of time, or a place."""
+    """Whether they are of rows before or after a row, or of all until then, and none is of a span of
+    time, or a place."""
     from sqlglot import exp
 
     kinds = (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue)
@@ -44,6 +45,7 @@ def _looks_at_rows(windows: "Sequence[exp.Expr]") -> bool:
         spec, call = window.args.get("spec"), window.this
         call = call.this if isinstance(call, (exp.IgnoreNulls, exp.RespectNulls)) else call
         rows = spec is not None and str(spec.args.get("kind") or "").upper() == "ROWS"
+        rows |= spec is None and isinstance(call, exp.AggFunc) and bool(window.args.get("order"))
         if is_place(window) or not (isinstance(call, kinds) or rows):
             return False
     return True
