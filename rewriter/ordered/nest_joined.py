@@ -36,7 +36,7 @@ def nest_joined(tree: "exp.Query", catalog: Catalog) -> None:
 
 
 def _looks_at_rows(windows: "Sequence[exp.Expr]") -> bool:
-    """Whether they are of rows before or after a row, or of all until then, and none is of a span of
+    """Whether they are of rows before or after a row, or of all until then; none is of a span of
     time, or a place."""
     from sqlglot import exp
 

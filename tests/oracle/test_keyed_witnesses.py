@@ -18,6 +18,7 @@ from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.verdict.verdict import Tier
 from ontoweir.checker.witness.keyed.compute import UnknownAnswerError
+from ontoweir.checker.witness.keyed.confirm_keyed import confirm_keyed, list_ways
 from ontoweir.checker.witness.keyed.find_keys import find_keys
 from ontoweir.checker.witness.keyed.hold_naively import hold_naively
 from ontoweir.checker.witness.refute.refute_keyed import refute_keyed
@@ -46,6 +47,7 @@ SELECT y.h AS c0, x.a AS c1 FROM LATEST AS x JOIN t AS y ON y.h = x.h WHERE y.ts
 SELECT g AS c0, COUNT(*) AS c1 FROM LATEST AS x GROUP BY g
 SELECT h AS c0, a AS c1 FROM s QUALIFY RANK() OVER (PARTITION BY h ORDER BY a DESC) <= 2
 SELECT h AS c0 FROM s WHERE g = 'x' INTERSECT SELECT h FROM t WHERE a > 1
+SELECT h AS c0, COUNT(*) AS c1 FROM s GROUP BY h ORDER BY c1 DESC, h LIMIT 2
 """
 """Over s and t whose h has no domain."""
 
@@ -136,6 +138,16 @@ def test_windows_are_not_refuted(text: str) -> None:
     assert refute_keyed(union, OPEN, Statistics()) is None
 
 
+def test_the_first_of_all_by_their_greatest_value_are_not_refuted() -> None:
+    """What brings a group among them says its greatest value itself."""
+    text = (
+        "SELECT h AS c0, MAX(a) AS c1 FROM s GROUP BY h QUALIFY RANK() OVER (ORDER BY c1 DESC) < 3"
+    )
+    union = parse_sql(text, OPEN, name="q", file="q.sql")
+    assert list(list_ways(union, OPEN))
+    assert refute_keyed(union, OPEN, Statistics()) is None
+
+
 @pytest.mark.parametrize(
     ("text", "apart"),
     [
@@ -164,8 +176,6 @@ def test_each_key_is_told_by_itself(text: str, apart: bool) -> None:
 
 def test_a_witness_needs_room_between_tuples_and_suffixes() -> None:
     """A window that is longer than all of a witness does not make it one."""
-    from ontoweir.checker.witness.keyed.confirm_keyed import confirm_keyed
-
     text = spell(BOUNDED)[0].replace("'3' MICROSECOND", "'40' SECOND")
     union = parse_sql(text, OPEN, name="q", file="q.sql")
     contents = {"a": 3, "b": None, "g": "x", "d": None, "f": None}

@@ -8,12 +8,13 @@ of as many as there are keys (checker/citations.md, 29).
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from ontoweir.checker.witness.evaluate_naively import RepeatedError
 from ontoweir.checker.witness.is_legal import is_legal
 from ontoweir.checker.witness.keyed.compute import UnknownAnswerError
-from ontoweir.checker.witness.keyed.drop_counts import drop_counts
+from ontoweir.checker.witness.keyed.drop_counts import drop_counts, drop_numbers
 from ontoweir.checker.witness.keyed.far_us import LAST_US, far_us
 from ontoweir.checker.witness.keyed.find_keys import Keys, find_keys
 from ontoweir.checker.witness.keyed.hold_naively import hold_naively
@@ -41,26 +42,40 @@ def confirm_keyed(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:
     gap = far_us(union, catalog)
     if gap is None or not is_legal(witness, catalog):
         return False
-    for keys, columns in list_ways(union, catalog):
-        if _shares(witness, catalog, keys, gap) and tells_apart(union, catalog, witness, columns):
+    for way in list_ways(union, catalog):
+        shares = _shares(witness, catalog, way.keys, gap)
+        if shares and tells_apart(union, catalog, witness, way):
             return True
     return False
 
 
-def list_ways(union: SpjUnion, catalog: Catalog) -> Iterator[tuple[Keys, tuple[str, ...] | None]]:
-    """The keys by which something of a query is told of each value by itself; and what: which
-    groups change, by these columns (None: all that is told)."""
+@dataclass(frozen=True, slots=True)
+class Way:
+    """The keys by which something of a query is told of each value by itself. `columns`: which
+    groups change, by these, is what is told so (None: all is). `first`: of all values, the rows
+    with so many first numbers are told (0: all are): where none of the others is ever among them,
+    these say nothing, however many there are, as all are alike."""
+
+    keys: Keys
+    columns: tuple[str, ...] | None = None
+    first: int = 0
+
+
+def list_ways(union: SpjUnion, catalog: Catalog) -> Iterator[Way]:
+    """The ways in which what a query tells of a key is its own."""
     for keys in find_keys(union, catalog):
-        yield keys, None
+        yield Way(keys)
     if (counted := drop_counts(union)) is not None:
         rows, columns = counted
         for keys in find_keys(rows, catalog):
-            yield keys, columns
+            yield Way(keys, columns)
+    if (numbered := drop_numbers(union)) is not None:
+        rows, first = numbered
+        for keys in find_keys(rows, catalog):
+            yield Way(keys, first=first)
 
 
-def tells_apart(
-    union: SpjUnion, catalog: Catalog, witness: Witness, columns: tuple[str, ...] | None
-) -> bool:
+def tells_apart(union: SpjUnion, catalog: Catalog, witness: Witness, way: Way) -> bool:
     """Whether each suffix changes something else where its optional tuple is there, whether all of
     the others are there or none.
 
@@ -68,23 +83,23 @@ def tells_apart(
         union: the query.
         catalog: as in `confirm_keyed`.
         witness: the rows.
-        columns: what is looked at of groups that change (None: all that is told).
+        way: what is looked at.
 
     Raises: as `confirm_keyed`.
     """
     everything = set(range(witness.size))
 
-    def change(number: int, there: set[int]) -> Counter[tuple[Any, ...]]:
-        names, changed = _change(union, catalog, witness, number, there)
-        if columns is None:
-            return changed
-        place = [names.index(n) for n in columns]
-        return Counter({tuple(row[p] for p in place): 1 for row in changed})
+    def change(number: int, there: set[int]) -> tuple[Counter[tuple[Any, ...]], ...]:
+        names, before, changed = _change(union, catalog, witness, number, there)
+        if way.columns is not None:
+            place = [names.index(n) for n in way.columns]
+            return (Counter({tuple(row[p] for p in place): 1 for row in changed}),)
+        return (changed, before) if way.first else (changed,)
 
     try:
         for i in everything:
             alone = [change(i, there) for there in (set(), {i})]
-            if alone[0] == alone[1]:
+            if alone[0][0] == alone[1][0] or alone[0][1:] != alone[1][1:]:
                 return False
             if len(everything) == 1:
                 continue
@@ -126,9 +141,10 @@ def _shares(witness: Witness, catalog: Catalog, keys: Keys, gap_us: int) -> bool
 
 def _change(
     union: SpjUnion, catalog: Catalog, witness: Witness, number: int, there: set[int]
-) -> tuple[tuple[str, ...], Counter[tuple[Any, ...]]]:
-    """What a suffix changes, where some of the optional tuples are there: how often more, or less,
-    each answer holds; of groups that are told as they become, those that are told."""
+) -> tuple[tuple[str, ...], Counter[tuple[Any, ...]], Counter[tuple[Any, ...]]]:
+    """What holds before a suffix, and what it changes, where some of the optional tuples are there:
+    how often more, or less, each answer holds; of groups that are told as they become, those that
+    are told."""
     suffix = witness.suffixes[number]
     before = [*witness.fixed, *(witness.optional[n] for n in sorted(there))]
     rows: dict[str, list[tuple[int, dict[str, Any]]]] = {}
@@ -142,4 +158,4 @@ def _change(
     changed = Counter(last)
     changed.subtract(first)
     told = default_emit(union) in CHANGING
-    return names, Counter({row: n for row, n in changed.items() if n > 0 or (told and n)})
+    return names, first, Counter({row: n for row, n in changed.items() if n > 0 or (told and n)})

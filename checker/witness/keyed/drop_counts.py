@@ -1,4 +1,4 @@
-"""Counts of rows that are told of each key by itself."""
+"""Counts, and first ones, of rows that are told of each key by itself."""
 
 from dataclasses import replace
 
@@ -35,6 +35,25 @@ def drop_counts(union: SpjUnion) -> tuple[SpjUnion, tuple[str, ...]] | None:
     else:
         return None
     return (made, outer.group) if _only_adds(outer) else None
+
+
+def drop_numbers(union: SpjUnion) -> tuple[SpjUnion, int] | None:
+    """The query of all groups, or joined rows, of which the first of all are told; and how many
+    these are (None: it tells others).
+
+    Args:
+        union: the query.
+    """
+    joined, groups = union.joined, union.aggregation
+    if joined is not None and joined.numbered is not None:
+        numbered, made = joined.numbered, replace(union, joined=replace(joined, numbered=None))
+    elif joined is None and groups is not None and groups.numbered is not None:
+        columns = tuple(dict.fromkeys((*groups.columns, *groups.group)))
+        whole = replace(groups, numbered=None, columns=columns)
+        numbered, made = groups.numbered, replace(union, aggregation=whole)
+    else:
+        return None
+    return None if numbered.key or numbered.first.least > 1 else (made, numbered.first.limit)
 
 
 def _only_adds(groups: Aggregation) -> bool:

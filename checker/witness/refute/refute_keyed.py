@@ -5,14 +5,19 @@ with other keys are the counterexample, which is confirmed as a whole.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from random import Random
 from typing import Any
 
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.witness.evaluate_naively import TooLongError, counting_steps
-from ontoweir.checker.witness.keyed.confirm_keyed import confirm_keyed, list_ways, tells_apart
+from ontoweir.checker.witness.keyed.confirm_keyed import (
+    Way,
+    confirm_keyed,
+    list_ways,
+    tells_apart,
+)
 from ontoweir.checker.witness.keyed.far_us import DAYS, far_us, list_constants, list_read
 from ontoweir.checker.witness.keyed.find_keys import Keys, read_tables
 from ontoweir.checker.witness.witness import Witness, WitnessRow
@@ -40,6 +45,9 @@ _TRIES = 80
 _MOST_ROWS = 24
 """A key has so many rows at most."""
 
+_MOST_FIRST = 8
+"""So many rows, at most, are the first of all: as many others are laid out before them."""
+
 
 def refute_keyed(
     union: SpjUnion, catalog: Catalog, known: Statistics, *, size: int = 4
@@ -60,10 +68,12 @@ def refute_keyed(
         with counting_steps(), phase("looking for a counterexample", _TRIES) as done:
             choices = list(list_ways(union, catalog))
             for number in range(_TRIES if choices else 0):
-                keys, columns = choices[number % len(choices)]
-                drawn = _Drawer(union, catalog, keys, gap, Random(number)).draw()
+                way = choices[number % len(choices)]
+                if way.first > _MOST_FIRST:
+                    continue
+                drawn = _Drawer(union, catalog, way, gap, Random(number)).draw()
                 done(number)
-                if tells_apart(union, catalog, drawn.spread(1), columns) and all(
+                if tells_apart(union, catalog, drawn.spread(1), way) and all(
                     confirm_keyed(union, catalog, drawn.spread(n)) for n in (size, 3 * size)
                 ):
                     return drawn.spread(size)
@@ -76,7 +86,7 @@ def refute_keyed(
 class _Drawn:
     """The rows of one key: those before, in order, of which the last may be there or not, and those
     after. `statics`: for all keys; `alone`: of each stream, the columns of which no two rows have
-    one value."""
+    one value; `first`: rows of so many other keys, which are there before all."""
 
     catalog: Catalog
     keys: Keys
@@ -85,6 +95,8 @@ class _Drawn:
     alone: Mapping[str, tuple[str, ...]]
     before: tuple[tuple[str, Mapping[str, Any]], ...]
     after: tuple[tuple[str, Mapping[str, Any]], ...]
+    first: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    others: int = 0
 
     def spread(self, size: int) -> Witness:
         """The rows of so many keys: those of one after those of the other, and the suffixes after
@@ -94,6 +106,10 @@ class _Drawn:
         apart = gap * (len(self.before) + 1)
         start = (start // gap + 1) * gap
         fixed, optional, suffixes = list(self.statics), [], []
+        for i in range(self.others):
+            for table, content in self.first:
+                fixed.append(self._row(table, start, content, i - self.others))
+                start += gap
         for i in range(size):
             rows = [
                 self._row(table, start + i * apart + n * gap, content, i)
@@ -123,6 +139,8 @@ class _Drawn:
         text = isinstance(column.type, StringType)
         least = column.minimum if isinstance(column.minimum, int) else 0
         value: Scalar = f"key {number + 1}" if text else max(least, 0) + 10_007 * (number + 1)
+        if number < 0:
+            value = f"first {-number}" if text else max(least, 0) - number
         step = at_us // stream.step_us
         told = {name: self._tell_apart(stream, name, step) for name in self.alone.get(table, ())}
         return WitnessRow(table, step, tuple({**content, **told, key: value}.items()))
@@ -138,9 +156,9 @@ class _Drawer:
     """Draws rows of one key."""
 
     def __init__(
-        self, union: SpjUnion, catalog: Catalog, keys: Keys, gap_us: int, random: Random
+        self, union: SpjUnion, catalog: Catalog, way: Way, gap_us: int, random: Random
     ) -> None:
-        self.catalog, self.keys, self.gap_us, self.random = catalog, keys, gap_us, random
+        self.catalog, self.way, self.gap_us, self.random = catalog, way, gap_us, random
         self.tables = sorted(read_tables(union))
         self.constants = list(dict.fromkeys(list_constants(union)))
         read = list_read(union)
@@ -172,15 +190,21 @@ class _Drawer:
         before = max(1, self.random.choice([1, 1, 2, 3, *near]))
         after = max(1, self.random.choice([1, 1, 1, 2, *near]))
         alike = self.random.random() < 0.5
-        return _Drawn(
+        drawn = _Drawn(
             self.catalog,
-            self.keys,
+            self.way.keys,
             self.gap_us,
             tuple(statics),
             self.alone,
             tuple(self._rows(names, before, alike)),
             tuple(self._rows(names, after, alike)),
         )
+        if not self.way.first:
+            return drawn
+        times = self.random.randint(1, 3)  # so that each is before others, and behind what comes
+        first = drawn.before * (times + 1)
+        later = drawn.before * (times + self.random.randint(0, 1))
+        return replace(drawn, first=first, others=self.way.first, after=later)
 
     def _rows(
         self, names: Sequence[str], count: int, alike: bool
