@@ -40,6 +40,7 @@ LATEST = (
     "(SELECT device, level FROM answers "
     "QUALIFY RANK() OVER (PARTITION BY device ORDER BY ts DESC) = 1)"
 )
+SO_FAR = "(SELECT device, COUNT(*) AS n FROM {0} GROUP BY device)"
 IN_TIME = "{0}.ts > NOW() - INTERVAL '{{w}}' SECOND"
 ROWS_IN_TIME = IN_TIME.format("c")
 CASES = {
@@ -60,6 +61,16 @@ CASES = {
     "regrouped": f"SELECT r.region, COUNT(*) AS devices, SUM(x.n) AS calls FROM {CALLS} AS x "
     "JOIN places r ON r.device = x.device GROUP BY r.region",
     "average": f"WITH x AS {CALLS} SELECT device, n FROM x WHERE n > (SELECT AVG(n) + 5 FROM x)",
+    "so far": "SELECT device, AVG(level) AS v FROM calls GROUP BY device HAVING AVG(level) > 50",
+    "median": "SELECT device, MEDIAN(level) AS v FROM calls GROUP BY device "
+    "HAVING MEDIAN(level) > 50",
+    "beside": f"SELECT x.device, x.n, y.n AS m FROM {SO_FAR.format('calls')} AS x "
+    f"JOIN {SO_FAR.format('answers')} AS y USING (device)",
+    "first": "SELECT device, COUNT(*) AS n FROM calls GROUP BY device "
+    "ORDER BY n DESC, device LIMIT 10",
+    "places": f"SELECT l.device, l.level, r.region FROM {LATEST} AS l "
+    "JOIN places r ON r.device = l.device WHERE r.region < 50",
+    "counted": f"SELECT level, COUNT(*) AS n FROM {LATEST} AS l GROUP BY level",
 }
 PROJECT = """
 [project]
