@@ -62,7 +62,8 @@ def join_parts(
     from sqlglot import exp
 
     nested, ran = tree, False
-    if (found := read_joined(tree, catalog)) is None:
+    found = None if _has_values(tree) else read_joined(tree, catalog)
+    if found is None:
         scalars = nest_scalars(tree, catalog)
         running = run_groups(scalars, catalog)
         ran = running != scalars
@@ -92,6 +93,14 @@ def join_parts(
         if made is None:
             raise
         raise made from refusal  # what a part is says more than what it would be in a join
+
+
+def _has_values(tree: "exp.Query") -> bool:
+    """Whether HAVING reads a subquery as a value."""
+    from sqlglot import exp
+
+    having = tree.args.get("having")
+    return having is not None and having.find(exp.Subquery) is not None
 
 
 class _Joiner:
