@@ -38,7 +38,7 @@ from ontoweir.rewriter.phrasings.name_parts import name_parts
 from ontoweir.rewriter.phrasings.name_windows import name_windows
 from ontoweir.rewriter.phrasings.nest_windows import nest_windows
 from ontoweir.rewriter.phrasings.number_rows import number_rows
-from ontoweir.rewriter.phrasings.subtract_rows import subtract_rows
+from ontoweir.rewriter.phrasings.subtract_rows import subtract_registered, subtract_rows
 from ontoweir.rewriter.registers.compare_last import compare_last
 from ontoweir.rewriter.registers.compare_presence import compare_presence
 from ontoweir.rewriter.registers.count_registered import count_registered
@@ -97,6 +97,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """
     from sqlglot import exp
 
+    tree = subtract_registered(tree, catalog)
     compare_presence(tree)
     tree = nest_static(split_groupings(tree, catalog), catalog)
     nest_filters(tree, catalog)

@@ -56,6 +56,29 @@ def subtract_rows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     return made.distinct(copy=False)
 
 
+def subtract_registered(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
+    """EXCEPT as by subtract_rows, where rows of static relations alone are on the left: that there
+    are none of streams beside registered ones is read before all else. Another query as it is.
+
+    Args:
+        tree: the query, with names as they were written.
+        catalog: the tables.
+    """
+    from sqlglot import exp
+
+    if not isinstance(tree, exp.Except) or not isinstance(tree.this, exp.Select):
+        return tree
+    tables = list(tree.this.find_all(exp.Table))
+    static = [find_name(t.name, catalog.relations) is not None for t in tables]
+    plain = all(find_name(t.name, catalog.streams) is None for t in tables)
+    if not tables or not all(static) or not plain:
+        return tree
+    try:
+        return subtract_rows(tree, catalog)
+    except SqlRefusal:
+        return tree
+
+
 def _has_value(tree: "exp.Expr", select: "exp.Select", catalog: Catalog) -> bool:
     """Whether an expression of a SELECT is never NULL: a constant, or a column of a table, or of a
     subquery that shows such a one, which is not beside an outer join."""

@@ -11,6 +11,7 @@ from ontoweir.rewriter.groups.read_sql_aggregate import name_quantiles
 from ontoweir.rewriter.nulls.settle_false import settle_false
 from ontoweir.rewriter.reshaped.open_rows import open_rows
 from ontoweir.rewriter.reshaped.read_unpivots import read_unpivots
+from ontoweir.rewriter.reshaped.spell_values import spell_values
 from ontoweir.rewriter.reshaped.widen_unions import widen_unions
 
 if TYPE_CHECKING:
@@ -30,5 +31,5 @@ def spell_query(text: str, catalog: Catalog) -> "exp.Query":
         QueryError: the text is not SQL.
     """
     tree = read_unpivots(name_quantiles(parse_names(text, catalog)), catalog)
-    tree = spell_now(spell_parts(open_rows(tree)), catalog)
+    tree = spell_now(spell_parts(spell_values(open_rows(tree))), catalog)
     return widen_unions(order_texts(settle_false(tree, catalog), catalog), catalog)

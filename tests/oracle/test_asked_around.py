@@ -109,6 +109,8 @@ SUMS = f"SELECT h, SUM(b) AS n FROM t WHERE {LATE} GROUP BY h"
 VALUES = f"SELECT b, COUNT(*) AS m FROM s WHERE {LATE} GROUP BY b"
 LEAST = "QUALIFY RANK() OVER (ORDER BY COUNT(*)) <= 1"
 FEW = f"SELECT a FROM t WHERE t.h = r.h AND {LATE} ORDER BY t.a NULLS LAST LIMIT 2"
+MET = f"FROM s AS x JOIN r ON r.h = x.h WHERE x.{LATE} GROUP BY r.h"
+MEAN = f"(SELECT AVG(a) FROM t WHERE {LATE})"
 LARGER = "NOT EXISTS (SELECT 1 FROM x AS y WHERE y.n > x.n)"
 
 
@@ -140,11 +142,28 @@ LARGER = "NOT EXISTS (SELECT 1 FROM x AS y WHERE y.n > x.n)"
         f"SELECT 1 AS c0, COUNT(*) AS c1 FROM s WHERE {SOON} UNION ALL {FIRST}",
         f"{NAMED} UNION ALL SELECT h, NULL FROM t WHERE {LATE}",
         f"SELECT r.h AS c0, l.a AS c1 FROM r LEFT JOIN LATERAL ({FEW}) l ON TRUE",
+        f"SELECT r.h AS c0, AVG(x.a) AS c1 {MET} HAVING AVG(x.a) > {MEAN}",
+        f"SELECT h AS c0, SUM(a > 0 OR g = 'x') AS c1 FROM s WHERE {LATE} GROUP BY h",
+        "SELECT h AS c0, a AS c1 FROM t WHERE ts > NOW() - '4 microseconds'::interval",
     ],
 )
 def test_what_was_refused_is_duckdbs(text: str) -> None:
     names = tuple(name for name in ("c0", "c1", "c2") if f" AS {name}" in text)
     assert "refused" not in compare_text(text, names, Random(4))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT h AS c0 FROM r EXCEPT SELECT h FROM s",
+        "SELECT h AS c0, g AS c1 FROM r WHERE g = 'x' EXCEPT SELECT h, g FROM t WHERE a > 0",
+    ],
+)
+def test_what_is_registered_but_for_what_came_is_bounded(text: str) -> None:
+    names = ("c0", "c1") if "c1" in text else ("c0",)
+    told = [compare_text(text, names, Random(seed)) for seed in range(6)]
+    assert {one.partition(",")[0] for one in told} == {"window-bounded"}
+    assert any("True" in one for one in told)
 
 
 def test_which_rows_are_the_first_is_known_by_the_keys_of_groups() -> None:
