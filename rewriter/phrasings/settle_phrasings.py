@@ -97,8 +97,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """
     from sqlglot import exp
 
-    tree = subtract_registered(tree, catalog)
-    compare_presence(tree)
+    compare_presence(tree := subtract_registered(tree, catalog))
     tree = nest_static(split_groupings(tree, catalog), catalog)
     nest_filters(tree, catalog)
     tree = lead_latest(name_greatest(tree, catalog), catalog)
