@@ -77,9 +77,8 @@ def _list_commands(text: str) -> list[str]:
 
 
 def test_commands_are_found() -> None:
-    assert _list_commands(
-        "```sh\ntime ontoweir check a \\\n  --quiet > out\nls | x && .venv/bin/ontoweir ui p &\n```\n"
-    ) == ["check a --quiet", "ui p"]
+    block = "time ontoweir check a \\\n  --quiet > out\nls | x && .venv/bin/ontoweir ui p &\n"
+    assert _list_commands(f"```sh\n{block}```\n") == ["check a --quiet", "ui p"]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: d.name)
