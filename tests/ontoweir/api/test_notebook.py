@@ -220,9 +220,9 @@ def test_an_error_is_the_user_s_line_and_what_is_wrong(kernel: Any, tmp_path: Pa
         "ask('nope')\n"
     )
     kernel.execute_interactive(cell, output_hook=see)
-    assert "\n".join(shown).splitlines() == [
-        "line 4: return project.check(name)",
+    told = (
         f"UsageError: {tmp_path}/rooms/ontoweir.toml:10: unknown query 'nope'; it is none of the 3 "
         "that queries in [project] names; use one of: hot-readings, how-often-each-sensor-failed, "
-        "rooms-hot-then-cold",
-    ]
+        "rooms-hot-then-cold"
+    )
+    assert "\n".join(shown).splitlines() == ["line 4: return project.check(name)", told]
