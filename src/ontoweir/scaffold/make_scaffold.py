@@ -130,7 +130,13 @@ def make_scaffold(given: Given) -> Scaffold:
         heard = [hear_topic(url, place, given.listening) for url in topics]
         taken = [take_messages(url, place, given.spark) for url in given.data if is_kafka(url)]
         rest = [p for p in given.data if p not in topics and not is_kafka(p)]
-        listed = list_tables(rest, place, views=given.views, on_progress=given.on_progress)
+        listed = list_tables(
+            rest,
+            place,
+            views=given.views,
+            named=given.names.keys(),
+            on_progress=given.on_progress,
+        )
         listed = replace(listed, files=(*(one.file for one in taken), *listed.files))
         tables = listed.files
         made = _make(listed, heard, given)
