@@ -31,9 +31,10 @@ _DATA = (
     "postgresql://user@host/database, all tables that may be read, or those named as in "
     "…/database#sales.orders,device (with ontoweir[postgres]); or SQL that creates tables "
     "(.sql), PostgreSQL's or Flink's, whose data is to come. InfluxDB's line protocol and "
-    "annotated CSV, a JSON document such as "
-    "Prometheus answers or pandas writes, what Apache and nginx log of requests and programs log "
-    "with times and levels, and columns parted by blanks, as vmstat prints them, are copied into the project, as are files in a .zip, text in UTF-16, and "
+    "annotated CSV, a JSON document such as Prometheus answers or pandas writes, what Apache and "
+    "nginx log of requests and programs log with times and levels, and columns parted by blanks, "
+    "as vmstat prints them, are copied into the project, as are files in a .zip, text in UTF-16, "
+    "and "
     "what a URL or - (standard input) has"
 )
 _WITHOUT = {
