@@ -70,8 +70,9 @@ def _explain(error: MappingError, catalog: Catalog) -> MappingError:
     wanted = name.strip("'")
     last = wanted.rpartition(".")[2].strip('"`')
     close = did_you_mean(last, tables)
-    if last in tables:
-        fix = f"write {last!r}: tables have no schema here"
+    same = next((table for table in tables if table.lower() == last.lower()), None)
+    if same is not None:
+        fix = f"write {same!r}: tables have no schema here"
     elif close.startswith("did you mean"):
         fix = f"{close} Write that; or call the file of its data {last}, as in {last}.csv"
     else:

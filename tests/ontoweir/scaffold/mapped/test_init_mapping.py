@@ -123,7 +123,7 @@ source\t\tSELECT id, name FROM owners
 
 mappingId\tschema
 target\t\td:device/{id} a p:Device .
-source\t\tSELECT id FROM plant.devices
+source\t\tSELECT id FROM plant."DEVICES"
 ]]
 """
     mapping, project = _write(tmp_path, "m.obda", OBDA + more), tmp_path / "p"
