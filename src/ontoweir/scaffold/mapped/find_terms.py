@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ontoweir.mappings.compile.rename_aliases import rename_term
 from ontoweir.mappings.model.assertion import (
     ColumnMap,
     MappingAssertion,
@@ -13,6 +14,7 @@ from ontoweir.mappings.model.assertion import (
     SourceNotNull,
     TemplateMap,
     TermMap,
+    term_columns,
 )
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.scaffold.terms.describe_stream import describe_stream
@@ -28,12 +30,14 @@ _TAKEN = {"ow": "urn:ontoweir:", "xsd": "http://www.w3.org/2001/XMLSchema#"}
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """What one subject of a triples map is: its class (None: none), by column the property of its
-    value, and by column the property that leads to what the column names."""
+    """What one subject is, in all triples maps that have it: its class (None: none), by column the
+    property of its value, and by column the property that leads to what the column names; and the
+    columns that it is `called` by."""
 
     kind: str | None
     values: Mapping[str, str]
     links: Mapping[str, str]
+    called: frozenset[str]
 
 
 def find_terms(
@@ -53,7 +57,9 @@ def find_terms(
         prefixes: by namespace.
     """
     rows = _choose_rows(stream.name, assertions)
-    kept = {stream.timestamp, *rows.values, *rows.links}
+    kept = {*rows.values, *rows.links}
+    called = rows.called | {stream.timestamp}  # rows with equal ones would be one
+    stream = replace(stream, keys=tuple(key for key in stream.keys if {*key} <= called))
     shown = _keep(stream, kept)
     while True:  # what rows seem to be about is left out where no property leads there
         subject = describe_stream(shown, catalog)
@@ -75,14 +81,20 @@ def find_terms(
 def _choose_rows(table: str, assertions: Iterable[MappingAssertion]) -> _Rows:
     """The subject that most columns are told of, among those that all rows of a table have; one
     with a class before one without."""
-    found: dict[tuple[str, TermMap], tuple[list[str], dict[str, str], dict[str, str]]] = {}
+    found: dict[TermMap, tuple[list[str], dict[str, str], dict[str, str]]] = {}
+    columns: dict[TermMap, frozenset[str]] = {}
     for one in assertions:
         alias = one.stream_alias
         tables = {t.alias: t.table for t in one.source.tables}
         conditions = [c for c in one.source.conditions if not isinstance(c, SourceNotNull)]
         if alias is None or tables.get(alias) != table or one.graphs:
             continue
-        kinds, values, links = found.setdefault((one.id, one.subject), ([], {}, {}))
+        used = term_columns(one.subject)
+        if any(column.alias != alias for column in used):
+            continue
+        subject = rename_term(one.subject, {alias: table})
+        columns[subject] = frozenset(column.column for column in used)
+        kinds, values, links = found.setdefault(subject, ([], {}, {}))
         alone = len(tables) == 1 and not conditions
         match one.object:
             case None if alone:
@@ -96,9 +108,11 @@ def _choose_rows(table: str, assertions: Iterable[MappingAssertion]) -> _Rows:
                     links.setdefault(mine, one.predicate)
             case _:
                 pass
-    ranked = sorted(found.values(), key=lambda f: (not f[0], -len(f[1]) - len(f[2])))
-    kinds, values, links = next(iter(ranked), ([], {}, {}))
-    return _Rows(next(iter(kinds), None), values, links)
+    if not found:
+        return _Rows(None, {}, {}, frozenset())
+    chosen = min(found, key=lambda s: (not found[s][0], -len(found[s][1]) - len(found[s][2])))
+    kinds, values, links = found[chosen]
+    return _Rows(next(iter(kinds), None), values, links, columns[chosen])
 
 
 def _own(named: SourceColumn, alias: str, conditions: Sequence[object]) -> str | None:
@@ -114,11 +128,10 @@ def _own(named: SourceColumn, alias: str, conditions: Sequence[object]) -> str |
 
 
 def _keep(stream: Stream, kept: set[str]) -> Stream:
-    """The stream with some of its columns, and what is declared of these alone."""
+    """The stream with some of its columns, and references of these alone."""
     return replace(
         stream,
         columns=tuple(c for c in stream.columns if c.name in kept),
-        keys=tuple(key for key in stream.keys if {*key} <= kept),
         references=tuple(r for r in stream.references if {*r.columns} <= kept),
     )
 

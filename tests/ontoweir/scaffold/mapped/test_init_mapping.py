@@ -216,3 +216,43 @@ def test_rows_without_a_class_are_asked_in_sql_alone(
     assert not [*(project / "queries").glob("*.rq")]
     assert [*(project / "queries").glob("*.sql")]
     assert run("check", project).code == 0
+
+
+SUBJECT = "d:reading/{device}/{ts}"
+HEAD = OBDA[: OBDA.index("mappingId")]
+APART = f"""\
+mappingId\tone
+target\t\t{SUBJECT} a p:Reading .
+source\t\tSELECT r.device, r.ts FROM readings r
+
+mappingId\ttwo
+target\t\t{SUBJECT} p:of d:device/{{device}} .
+source\t\tSELECT device, ts FROM readings
+
+mappingId\tthree
+target\t\t{SUBJECT} p:celsius {{temp}} .
+source\t\tSELECT x.device, x.ts, x.temp FROM readings x
+]]
+"""
+
+
+def test_a_triples_map_for_each_property_is_of_one_subject(
+    run: Run, tmp_path: Path, tables: list[Path]
+) -> None:
+    """As programs write mappings, with aliases of their own."""
+    mapping, project = _write(tmp_path, "m.obda", HEAD + APART), tmp_path / "p"
+    assert run("init", project, "--from", *tables, "--mapping", mapping).code == 0
+    text = (project / "queries" / "readings-above.rq").read_text()
+    assert "a p:Reading ; p:of ?it ; p:celsius ?value" in text
+    assert run("check", project).code == 0
+
+
+def test_rows_that_the_subject_does_not_tell_apart_are_counted_in_sql(
+    run: Run, tmp_path: Path, tables: list[Path]
+) -> None:
+    """Equal triples of several rows are one: in SPARQL a count of them is another."""
+    text = (HEAD + APART).replace("d:reading/{device}/{ts}", "d:reading/{ts}")
+    mapping, project = _write(tmp_path, "m.obda", text), tmp_path / "p"
+    assert run("init", project, "--from", *tables, "--mapping", mapping).code == 0
+    assert (project / "queries" / "readings-by-hour.sql").exists()
+    assert not (project / "queries" / "readings-by-hour.rq").exists()
