@@ -25,12 +25,33 @@ def blame_branches(
         catalog: the tables, the views among them.
         holds: whether the disjunct is bounded over a catalog.
     """
+    known: dict[Stream | Relation, bool] = {}  # of many branches much the same is declared
     for view in union.views:
         if not any(o.table == view.name for o in query.occurrences):
             continue
         if is_moments(view) or len(view.branches) < 2:
             continue
-        yield from _blame_view(view, lambda v: holds(_declare(v, catalog)))
+        yield from _blame_view(view, lambda v: _holds(_declare(v, catalog), v.name, holds, known))
+
+
+def _holds(
+    catalog: Catalog,
+    name: str,
+    holds: Callable[[Catalog], bool],
+    known: dict[Stream | Relation, bool],
+) -> bool:
+    """Whether a disjunct is bounded over a catalog, if that is not known of one that declares the
+    same of the view, wherever that is written."""
+    table = _forget_places(catalog.table(name))
+    found = known.get(table)
+    if found is None:
+        found = known[table] = holds(catalog)
+    return found
+
+
+def _forget_places(table: Stream | Relation) -> Stream | Relation:
+    columns = tuple(replace(column, source=None) for column in table.columns)
+    return replace(table, source=None, columns=columns)
 
 
 def _blame_view(view: View, holds: Callable[[View], bool]) -> Iterator[Reason]:

@@ -51,6 +51,19 @@ class OntoweirError(Exception):
         """The same error, to be raised once more."""
         return type(self)(self.what, why=self.why, fix=self.fix, source=self.source)
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython and notebooks show: the user's line, and the error; no lines of ours."""
+        from linecache import getline
+
+        called, step = "", self.__traceback__
+        while step is not None:
+            name = step.tb_frame.f_globals.get("__name__", "")
+            if name.partition(".")[0] == "ontoweir":
+                break
+            line = getline(step.tb_frame.f_code.co_filename, step.tb_lineno).strip()
+            called, step = f"line {step.tb_lineno}: {line}", step.tb_next
+        return [*([called] if called else []), f"{type(self).__name__}: {self}"]
+
     def __str__(self) -> str:
         place = f"{self.source}: " if self.source is not None else ""
         text = f"{place}{self.what}; {self.why}; {self.fix}"

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from ontoweir.cli import main
+from ontoweir.cli import main, make_parser
+from ontoweir.commands.common.arguments import name_query
+from ontoweir.commands.scripts.name_scripts import name_scripts
 from ontoweir.diagnostics import CODES
 from tests.paths import ROOT
 
@@ -51,9 +53,32 @@ def test_there_are_examples() -> None:
 
 @pytest.mark.parametrize("page", sorted(ROOT.glob("docs/*.md")), ids=lambda d: d.name)
 def test_every_page_opens_with_an_example(page: Path) -> None:
-    """Before its first heading below the title there is a block, or its first question has one."""
-    opening = re.split(r"^## (?!1\. )", page.read_text(encoding="utf-8"), flags=re.MULTILINE)[0]
-    assert re.search(r"^(?:```|::: )", opening, re.MULTILINE), "no example before the first heading"
+    """The first thing below the title is a block."""
+    assert re.match(r"# .+\n\n```\w+\n", page.read_text(encoding="utf-8")), "no example first"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: d.name)
+def test_commands_of_shells_are_understood(document: Path) -> None:
+    """What blocks of `sh` and `console` have after `ontoweir` is parsed; nothing is run."""
+    for command in _list_commands(document.read_text(encoding="utf-8")):
+        words = shlex.split(command, comments=True)
+        if words[0] not in ("setup", "test", "demo"):  # those of the script ./ontoweir alone
+            make_parser().parse_args(name_query(name_scripts(words)))
+
+
+def _list_commands(text: str) -> list[str]:
+    """The arguments of each call of the program, without what its output goes to."""
+    blocks = re.findall(r"^```(?:sh|console)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    lines = re.sub(r"\s*\\\n\s*", " ", "\n".join(blocks)).splitlines()
+    parts = [part for line in lines for part in re.split(r"&&|(?<=\w) \| ", line)]
+    found = (re.match(r"\s*(?:\$ )?(?:time )?\S*\bontoweir (.*)", part) for part in parts)
+    plain = [re.sub(r"\s2?>.*| &$", "", f[1]) for f in found if f is not None]
+    return [p for p in plain if "…" not in p.split()]
+
+
+def test_commands_are_found() -> None:
+    block = "time ontoweir check a \\\n  --quiet > out\nls | x && .venv/bin/ontoweir ui p &\n"
+    assert _list_commands(f"```sh\n{block}```\n") == ["check a --quiet", "ui p"]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: d.name)

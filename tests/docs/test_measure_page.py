@@ -26,3 +26,6 @@ def test_the_output_is_as_shown(tmp_path: Path) -> None:
     with contextlib.chdir(tmp_path), contextlib.redirect_stdout(out):
         assert main(["measure", "--sql", "again.sql"]) == 0
     assert re.sub(r"[ \t]+$", "", out.getvalue(), flags=re.MULTILINE) == _block("text")
+    command, *last = _block("console").splitlines()
+    assert command == "$ ontoweir measure --sql again.sql"
+    assert out.getvalue().splitlines()[-len(last) :] == last

@@ -25,6 +25,17 @@ def rooms(tmp_path_factory: pytest.TempPathFactory) -> "ow.OpenProject":
     return ow.open(folder)
 
 
+def test_it_opens_with_what_check_prints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    opening = re.search(r"^```console\n\$ (.*)\n((?:.*\n)*?)```$", PAGE, re.MULTILINE)
+    assert opening is not None
+    monkeypatch.chdir(tmp_path)
+    for command in opening[1].split(" && "):
+        assert main(command.removeprefix("ontoweir ").split()) == 0
+    assert capsys.readouterr().out == opening[2]
+
+
 def test_all_are_read() -> None:
     assert [int(number) for number, *_ in QUESTIONS] == list(range(1, 38))
     assert PAGE.count("\n## ") == 37

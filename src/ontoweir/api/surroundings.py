@@ -53,6 +53,10 @@ def choose_sources(spark: "SparkSession | None", sources: Sources | None) -> Cho
     return ChosenSources(spark, views, named, folder)
 
 
+_OURS = {"ontoweir", "functools", "contextlib"}
+"""The program, and what it is called through, as a property that is computed once."""
+
+
 def choose_progress() -> OnProgress:
     """Where progress on a query is shown: in a notebook."""
     from ontoweir.progress.show_phases import QueryProgress
@@ -65,6 +69,9 @@ def warn_as_python(text: str) -> None:
     import sys
 
     depth, frame = 1, sys._getframe(0)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("ontoweir"):
+    while frame.f_back is not None:
+        package = frame.f_globals.get("__name__", "").partition(".")[0]
+        if package not in _OURS:
+            break
         depth, frame = depth + 1, frame.f_back
     warnings.warn(text, OntoweirWarning, stacklevel=depth)

@@ -1,8 +1,9 @@
 """The files of the tables that a project is made of."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -12,7 +13,7 @@ from ontoweir.scaffold.copies.export_workbook import SUFFIXES as WORKBOOKS
 from ontoweir.scaffold.copies.export_workbook import export_workbook
 from ontoweir.scaffold.copies.unpack_files import decode_text, unpack_text, unpack_zip
 from ontoweir.scaffold.ddl.read_constraints import Constraints, read_constraints
-from ontoweir.scaffold.read_sample import PACKED, form_of, list_files
+from ontoweir.scaffold.read_sample import PACKED, form_of, list_files, name_table
 from ontoweir.scaffold.remote.fetch_file import fetch_file, hide_login
 from ontoweir.scaffold.split_folder import split_folder
 from ontoweir.scaffold.texts.export_text import export_text
@@ -36,6 +37,7 @@ def list_tables(
     folder: Path,
     *,
     views: bool,
+    named: Set[str] = frozenset(),
     on_progress: OnProgress = ignore_progress,
 ) -> Tables:
     """The tables of what is named.
@@ -45,6 +47,7 @@ def list_tables(
         folder: to which those of a database are written, those of text that only other programs
             read, and what is not here.
         views: what the views of databases compute are tables, too.
+        named: tables whose columns the user names ("": the only one).
         on_progress: is told what is looked at.
 
     Raises:
@@ -54,7 +57,7 @@ def list_tables(
     parts = []
     for one in data:
         on_progress(Progress(f"looking at {hide_login(one)}", 0, None))
-        parts.append(_list(one, folder, views=views))
+        parts.append(_list(one, folder, views=views, named=named))
     return _add(parts)
 
 
@@ -70,7 +73,7 @@ def _add(parts: Iterable[Tables]) -> Tables:
     return made
 
 
-def _list(data: str, folder: Path, *, views: bool) -> Tables:
+def _list(data: str, folder: Path, *, views: bool, named: Set[str]) -> Tables:
     if "://" in data and urlsplit(data).scheme.lower() in _SERVERS:
         from ontoweir.scaffold.postgres.export_postgres import export_postgres
 
@@ -79,17 +82,20 @@ def _list(data: str, folder: Path, *, views: bool) -> Tables:
     path = fetch_file(data, folder) if data == "-" or "://" in data else Path(data)
     if path.is_dir():
         if (alone := _find_alone(path)) is not None:
-            return _list(str(alone), folder, views=views)
+            return _list(str(alone), folder, views=views, named=named)
         return _add(
-            Tables((part,)) if part.is_dir() else _list(str(part), folder, views=views)
+            Tables((part,)) if part.is_dir() else _list(str(part), folder, views=views, named=named)
             for part in split_folder(path)
         )
     if path.suffix.lower() == ".zip":
-        return _add(_list(str(one), folder, views=views) for one in unpack_zip(path, folder))
+        return _add(
+            _list(str(one), folder, views=views, named=named) for one in unpack_zip(path, folder)
+        )
     if path.suffix.lower() in SUFFIXES:
         files = export_database(path, folder, views=views)
         return Tables(tuple(files), read_constraints(path), () if views else list_views(path))
-    export: Callable[[Path, Path], list[Path]] = export_text
+    has_names = bool({"", name_table(path)} & named)
+    export: Callable[[Path, Path], list[Path]] = partial(export_text, named=has_names)
     if path.suffix.lower() in WORKBOOKS:
         export = export_workbook
     if path.is_file() and path.suffix.lower() in PACKED and not form_of(path):

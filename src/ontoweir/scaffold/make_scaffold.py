@@ -19,6 +19,9 @@ from ontoweir.scaffold.joins.find_same import Same, find_same
 from ontoweir.scaffold.joins.share_names import share_names
 from ontoweir.scaffold.joins.write_joins import write_joins
 from ontoweir.scaffold.list_tables import Tables, list_tables
+from ontoweir.scaffold.mapped.find_terms import find_things
+from ontoweir.scaffold.mapped.fit_mappings import fit_mappings
+from ontoweir.scaffold.mapped.write_mapped import write_mapped
 from ontoweir.scaffold.measure_guessed import (
     DECLARED,
     Evidence,
@@ -26,13 +29,16 @@ from ontoweir.scaffold.measure_guessed import (
 )
 from ontoweir.scaffold.queries.choose_queries import choose_queries, file_of_query
 from ontoweir.scaffold.queries.write_queries import write_queries
+from ontoweir.scaffold.queries.write_readme import MAPPING, Readme, write_readme
 from ontoweir.scaffold.read_sample import Sample, is_sql, name_table, read_sample
-from ontoweir.scaffold.remote.hear_topic import PASSWORD, Heard, Listening, hear_topic, is_topic
+from ontoweir.scaffold.remote.hear_topic import Heard, Listening, hear_topic, is_topic
 from ontoweir.scaffold.remote.take_messages import is_kafka, take_messages
 from ontoweir.scaffold.split_folder import list_others
 from ontoweir.scaffold.terms.choose_terms import Accept, Chosen, accept_sure, choose_terms
+from ontoweir.scaffold.terms.terms import Terms
 from ontoweir.scaffold.terms.vocabulary import Vocabulary
 from ontoweir.scaffold.texts.find_preamble import LeftOut
+from ontoweir.scaffold.things.declare_things import declare_things
 from ontoweir.scaffold.times.find_other_times import find_other_times
 from ontoweir.scaffold.write_catalog import name_live, note_lines, write_catalog
 from ontoweir.scaffold.write_terms import write_mapping, write_ontology
@@ -49,7 +55,8 @@ class Scaffold:
     """The files of a project, by their paths in it; its streams, relations and queries, by name;
     `left_out`: columns that are not understood; `chosen`: the terms; `copied`: files of data;
     `no_rows`: by table, lines of files that are not read; `others`: files of folders that are no
-    files of data; `views` of databases; `denied`: tables that may not be read."""
+    files of data; `views` of databases; `denied`: tables that may not be read;
+    `refused`: why triples maps of the user's do not fit."""
 
     files: Mapping[str, str | bytes]
     streams: tuple[str, ...]
@@ -62,6 +69,7 @@ class Scaffold:
     others: tuple[str, ...] = ()
     views: tuple[str, ...] = ()
     denied: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +78,8 @@ class Given:
     ontology (None: none), and who says which of its terms are taken; `listening`: how long, to
     topics of MQTT; `spark`: settings of Spark, where a source needs it; `names`: of the columns of
     CSV without a header, by the table's name, or of the only one by ""; `static`: tables that are
-    no streams; `views`: those of databases are copied as tables are;
+    no streams; `views`: those of databases are copied as tables are; `mappings`: files of the
+    user's own, in whose words the queries are, and not in the project's (none: one is made);
     `on_progress`: is told what is done."""
 
     data: Sequence[str]
@@ -82,6 +91,7 @@ class Given:
     names: Mapping[str, Sequence[str]] = field(default_factory=dict)
     static: frozenset[str] = frozenset()
     views: bool = False
+    mappings: Sequence[Path] = ()
     on_progress: OnProgress = ignore_progress
 
 
@@ -120,7 +130,13 @@ def make_scaffold(given: Given) -> Scaffold:
         heard = [hear_topic(url, place, given.listening) for url in topics]
         taken = [take_messages(url, place, given.spark) for url in given.data if is_kafka(url)]
         rest = [p for p in given.data if p not in topics and not is_kafka(p)]
-        listed = list_tables(rest, place, views=given.views, on_progress=given.on_progress)
+        listed = list_tables(
+            rest,
+            place,
+            views=given.views,
+            named=given.names.keys(),
+            on_progress=given.on_progress,
+        )
         listed = replace(listed, files=(*(one.file for one in taken), *listed.files))
         tables = listed.files
         made = _make(listed, heard, given)
@@ -197,10 +213,18 @@ def _make(tables: Tables, heard: Sequence[Heard], given: Given) -> Scaffold:
     guessed, evidence = measure_declared(guessed, guess, tables.declared, _spark, given.on_progress)
     given.on_progress(Progress("looking for joins", 0, None))
     same = find_same(evidence.catalog, _spark)
+    evidence = declare_things(evidence, _name_things(given, evidence))
     made = _write(evidence, guessed.reasons, left_out, given, same)
     no_rows = tuple((s.name, s.no_rows) for s in samples if s.no_rows.lines or s.no_rows.cut)
     catalog = note_lines(str(made.files["ontoweir.toml"]), dict(no_rows))
     return replace(made, files={**made.files, "ontoweir.toml": catalog}, no_rows=no_rows)
+
+
+def _name_things(given: Given, evidence: Evidence) -> frozenset[tuple[str, str]]:
+    """The columns that the user's mappings make IRIs of, but for those of times."""
+    if not given.mappings:
+        return frozenset()
+    return find_things(fit_mappings(given.mappings, evidence.catalog).assertions)
 
 
 def _guess(samples: list[Sample], static: frozenset[str], more: frozenset[str]) -> Guessed:
@@ -269,30 +293,24 @@ def _write(
 ) -> Scaffold:
     """The files of a project over tables; `same`: columns of several streams that name the same
     things, by which the first queries join."""
-    catalog, vocabulary = evidence.catalog, given.vocabulary
-    shared = share_names(same, catalog)
+    vocabulary = given.vocabulary
     given.on_progress(FINISHED)  # whoever accepts terms may be asked on the terminal
-    chosen = choose_terms(catalog, _choose_base(given), vocabulary, given.accept, shared)
-    own = write_ontology(catalog, chosen)
-    ontologies = [] if vocabulary is None else [glob.escape(str(vocabulary.file))]
-    ontologies += [] if own is None else ["ontology.ttl"]
+    ontologies = [] if vocabulary is None else [vocabulary.file]
+    words = (_use_mappings if given.mappings else _make_mapping)(evidence, given, same)
+    names = [glob.escape(str(file)) for file in ontologies]
+    names += ["ontology.ttl"] if "ontology.ttl" in words.files else []
+    mappings = [glob.escape(str(f.absolute())) for f in given.mappings] or [MAPPING]
     files = {
-        "ontoweir.toml": write_catalog(evidence, reasons, given.name, ontologies),
-        **({} if own is None else {"ontology.ttl": own}),
-        "mapping.r2rml.ttl": write_mapping(catalog, chosen),
+        "ontoweir.toml": write_catalog(evidence, reasons, given.name, names, mappings),
+        **words.files,
     }
-    measured = dict(evidence.measured)
-    tried = [
-        list(write_queries(stream, catalog, measured[stream.name], chosen.terms))
-        for stream in catalog.streams.values()
-    ]
+    tried = words.tried
     joins = write_joins(same)
     given.on_progress(Progress("checking queries", 0, None))
     queries = choose_queries(files, [joins, *tried] if joins else tried)
     files |= {file_of_query(query, text): text for query, text in queries.items()}
-    guessed = " # guessed: " in files["mapping.r2rml.ttl"]
-    files["README.md"] = _write_readme(
-        given, evidence, queries, own=own is not None, guessed=guessed
+    files["README.md"] = write_readme(
+        Readme(given.name, vocabulary, given.mappings), evidence, queries, words.files
     )
     return Scaffold(
         files,
@@ -300,8 +318,44 @@ def _write(
         tuple(evidence.catalog.relations),
         tuple(queries),
         left_out,
-        chosen,
+        words.chosen,
+        refused=words.refused,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What says a project's classes and properties: `files` that are made; the terms `chosen` of an
+    ontology; of each stream the queries in these words (`tried`); triples maps that are
+    `refused`."""
+
+    files: Mapping[str, str]
+    chosen: Chosen
+    tried: list[list[tuple[str, str]]]
+    refused: tuple[str, ...] = ()
+
+
+def _make_mapping(evidence: Evidence, given: Given, same: Sequence[Same]) -> _Words:
+    """A mapping of all tables, with the project's own terms, and those of an ontology."""
+    catalog, measured = evidence.catalog, dict(evidence.measured)
+    shared = share_names(same, catalog)
+    chosen = choose_terms(catalog, _choose_base(given), given.vocabulary, given.accept, shared)
+    own = write_ontology(catalog, chosen)
+    made = {} if own is None else {"ontology.ttl": own}
+    tried = [
+        list(write_queries(stream, catalog, measured[stream.name], chosen.terms))
+        for stream in catalog.streams.values()
+    ]
+    return _Words({**made, MAPPING: write_mapping(catalog, chosen)}, chosen, tried)
+
+
+def _use_mappings(evidence: Evidence, given: Given, same: Sequence[Same]) -> _Words:
+    """The mappings that the user has, as they are."""
+    fitted = fit_mappings(given.mappings, evidence.catalog)
+    files = [*given.mappings, *([] if given.vocabulary is None else [given.vocabulary.file])]
+    tried = write_mapped(fitted, evidence, files)
+    chosen = Chosen(Terms(_choose_base(given), {}, {}, {}, {}))
+    return _Words({}, chosen, tried, tuple(str(error) for error in fitted.refused))
 
 
 def _choose_base(given: Given) -> str:
@@ -313,43 +367,6 @@ def _choose_base(given: Given) -> str:
         title += "-data"
         base = f"http://{title}.example/"
     return base
-
-
-def _write_readme(
-    given: Given, evidence: Evidence, queries: Mapping[str, str], *, own: bool, guessed: bool
-) -> str:
-    first = next(iter(queries), None)
-    lines = [f"# {given.name}", "", "Made by `ontoweir init --from`. The next commands:", ""]
-    lines.append("    ontoweir check      # verdicts, bounds, reasons")
-    if first is not None:
-        lines.append(f"    ontoweir show {first}   # its answers over the data")
-    lines.append("    ontoweir measure    # what else the data keeps")
-    mqtt = [s.data.mqtt for s in evidence.catalog.streams.values() if s.data.mqtt]
-    if mqtt:
-        lines.append("    ontoweir receive    # go on receiving, until stopped; then, beside it:")
-        lines.append("    ontoweir run        # answers as messages come")
-    if any("password" in dict(one) for one in mqtt):
-        lines += ["", f"The broker's password is what the variable `{PASSWORD}` has."]
-    lines += ["", "| file | |", "| --- | --- |"]
-    lines.append("| `ontoweir.toml` | the tables; what is marked `seen` was measured: correct it |")
-    if given.vocabulary is not None:
-        lines.append(f"| `{given.vocabulary.file}` | the ontology; it is read where it is |")
-    if own:
-        most = "a class for each table, a property for each column"
-        rest = "classes and properties for what that ontology has none for"
-        lines.append(f"| `ontology.ttl` | {most if given.vocabulary is None else rest} |")
-    by = "values and names" if given.vocabulary is None else "names"
-    marked = f"; what is marked `guessed` goes by {by}" if guessed else ""
-    lines.append(f"| `mapping.r2rml.ttl` | which rows and columns these are{marked} |")
-    lines += [
-        f"| `{file_of_query(n, t)}` | {t.splitlines()[0][2:].strip()} |" for n, t in queries.items()
-    ]
-    for stream, measured in evidence.measured:
-        if not measured.rows:
-            lines += ["", f"Put the data of `{stream}` into `data/{stream}.parquet`."]
-            continue
-        lines += ["", f"`{stream}` has {measured.rows:,} rows."]
-    return "\n".join(lines) + "\n"
 
 
 @cache

@@ -42,7 +42,11 @@ _LINES, _WIDTH = 8, 100
 
 
 def write_catalog(
-    evidence: Evidence, reasons: Sequence[tuple[str, str]], title: str, ontologies: Sequence[str]
+    evidence: Evidence,
+    reasons: Sequence[tuple[str, str]],
+    title: str,
+    ontologies: Sequence[str],
+    mappings: Sequence[str],
 ) -> str:
     """The text of a project file.
 
@@ -51,6 +55,7 @@ def write_catalog(
         reasons: why a stream's time is its time, by name.
         title: of the project.
         ontologies: files, as a project names them.
+        mappings: files likewise.
     """
     catalog = evidence.catalog
     lines = [
@@ -61,7 +66,7 @@ def write_catalog(
         "",
         "[project]",
         f"ontology = {_list(ontologies)}",
-        'mappings = ["mapping.r2rml.ttl"]',
+        f"mappings = {_list(mappings)}",
         'queries = ["queries/*.rq", "queries/*.sql"]',
     ]
     kept = next((s.name for s in catalog.streams.values() if _is_folder(s.data)), None)

@@ -5,11 +5,14 @@ from pathlib import Path
 import pytest
 
 from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.explain.blame_branches import blame_branches
 from ontoweir.checker.repair.changes import DeclareDomain, DeclareKey, DeclareReference
 from ontoweir.checker.repair.find_repairs import find_repairs
 from ontoweir.checker.verdict.verdict import Failing, Verdict
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.diagnostics import Reason
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.model.add_views import extend_catalog
 from tests.rewriter.views.view_project import TOML, open_project, triples_map
 
 
@@ -130,3 +133,27 @@ def test_of_many_branches_those_to_blame_are_named(
     blamed = [t for t in _list_reasons(verdict) if t.startswith("without the mapping")]
     assert set(blamed) == ({said} if said else set())
     assert (verdict.plans is not None) == (not bad)
+
+
+def test_what_branches_alike_are_blamed_for_is_asked_once(tmp_path: Path) -> None:
+    """Forty tables that are declared alike, on lines of their own: without any half of them, and
+    with any one alone, it is the same question."""
+    streams = "".join(
+        f'[streams.s{i}]\nsource = {{ format = "csv", path = "s{i}" }}\n'
+        'timestamp = { column = "ts", unit = "5 minutes" }\ncolumns = { id = "int" }\n'
+        for i in range(40)
+    )
+    maps = "".join(triples_map(f"B{i}", f"s{i}", "http://e/{id}", ":D") for i in range(40))
+    query = "SELECT ?x { GRAPH ?t { ?x a :D } GRAPH ?u { ?x a :D } FILTER(?u > ?t) }"
+    workspace = open_project(tmp_path, maps, query, toml=TOML + streams)
+    union = workspace.compile("q").union
+    (disjunct,) = union.disjuncts
+    asked: list[Catalog] = []
+
+    def holds(catalog: Catalog) -> bool:
+        asked.append(catalog)
+        return False
+
+    catalog = extend_catalog(workspace.project.catalog, union)
+    assert [*blame_branches(disjunct, union, catalog, holds)] == []
+    assert 0 < len(asked) <= 2

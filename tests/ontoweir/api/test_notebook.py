@@ -201,3 +201,28 @@ progress(FINISHED)
     )
     assert "deciding" in shown[0]["text/html"]
     assert "<progress" in shown[0]["text/html"]
+
+
+def test_an_error_is_the_user_s_line_and_what_is_wrong(kernel: Any, tmp_path: Path) -> None:
+    """Not the lines of this program that led to it, which say nothing to whoever wrote the cell."""
+    assert main(["init", str(tmp_path / "rooms"), "-q"]) == 0
+    shown: list[str] = []
+
+    def see(message: dict[str, Any]) -> None:
+        if message["msg_type"] == "error":
+            shown.extend(message["content"]["traceback"])
+
+    cell = (
+        "import ontoweir\n"
+        f"project = ontoweir.open_project({str(tmp_path / 'rooms')!r})\n"
+        "def ask(name):\n"
+        "    return project.check(name)\n"
+        "ask('nope')\n"
+    )
+    kernel.execute_interactive(cell, output_hook=see)
+    told = (
+        f"UsageError: {tmp_path}/rooms/ontoweir.toml:10: unknown query 'nope'; it is none of the 3 "
+        "that queries in [project] names; use one of: hot-readings, how-often-each-sensor-failed, "
+        "rooms-hot-then-cold"
+    )
+    assert "\n".join(shown).splitlines() == ["line 4: return project.check(name)", told]

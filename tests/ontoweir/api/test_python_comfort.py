@@ -114,6 +114,9 @@ def test_a_refused_mapping_is_warned_of(opened: OpenProject, tmp_path: Path) -> 
     told: list[str] = []
     text = PROJECT.replace('["m.ttl"]', '["m.ttl", "n.ttl"]')
     (tmp_path / "ontoweir.toml").write_text(text)
+    with pytest.warns(OntoweirWarning, match=r"n\.ttl") as caught:
+        open_project(tmp_path).check("all")
+    assert caught[0].filename == __file__  # not where a property is computed once
     project = open_project(tmp_path, warn=told.append)
     assert [project.check("all").name for _ in range(2)] == ["bounded"] * 2
     assert len(told) == 1

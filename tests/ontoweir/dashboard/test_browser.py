@@ -227,6 +227,65 @@ def test_answers_appear_without_a_reload(
     assert told == []
 
 
+def test_on_a_phone_answers_are_not_cut(
+    open_page: Callable[..., Any], url: str, project: Path
+) -> None:
+    """Each value is beside the name of its column, also in rows that come; no word is broken."""
+    write_answer(project, 0, mean=94.69767441860465)
+    page = open_page(390)
+    page.goto(f"{url}answers?name={QUERY}")
+    page.get_by_text("rows are added as they come").wait_for()
+    assert page.evaluate(CUT) == []
+    write_answer(project, 1, mean=67.18478260869566)
+    page.locator("table.rows tbody tr").nth(1).wait_for()
+    for row in page.locator("table.rows tbody tr").all():
+        cell = row.locator("td[data-label=mean]")
+        assert cell.count() == 1
+        label = cell.evaluate("e => getComputedStyle(e, '::before').content")
+        assert label.startswith('"mean')
+        assert cell.evaluate("e => e.getClientRects().length") == 1
+        assert cell.bounding_box()["height"] < 30  # one line
+    assert page.evaluate(CUT) == []
+
+
+def test_numbers_are_below_each_other(
+    open_page: Callable[..., Any], url: str, project: Path
+) -> None:
+    write_answer(project, 0, mean=0.5)
+    page = open_page(1200)
+    page.goto(f"{url}answers?name={QUERY}")
+    page.get_by_text("rows are added as they come").wait_for()
+    write_answer(project, 1, mean=10.25)
+    page.locator("table.rows tbody tr").nth(1).wait_for()
+    for place in ("th", "td"):
+        for name in ("readings", "mean"):
+            cell = page.locator(f"table.rows {place}[data-label={name}]").first
+            assert cell.count() == 1
+            assert cell.evaluate("e => getComputedStyle(e).textAlign") == "right"
+
+
+def test_bars_are_thin_and_choices_in_columns(
+    open_page: Callable[..., Any], url: str, project: Path, record: Record
+) -> None:
+    write_lines(project / "out/answers/metrics.jsonl", [record(1, {QUERY: (40, 84)})])
+    page = open_page(390)
+    page.goto(url)
+    assert page.locator("svg.bar").first.bounding_box()["height"] < 10
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.goto(f"{url}compare")
+    boxes = [b.bounding_box() for b in page.locator("fieldset.choices input").all()]
+    assert len(boxes) > 20
+    assert 1 < len({round(b["x"]) for b in boxes}) <= 4
+
+
+def test_a_large_screen_is_used(open_page: Callable[..., Any], url: str) -> None:
+    page = open_page(3840)
+    page.goto(url)
+    assert page.locator("main").bounding_box()["width"] > 1900
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    assert page.locator("main").bounding_box()["width"] < 1400
+
+
 def test_an_answer_before_the_connection_is_shown(
     open_page: Callable[..., Any], url: str, project: Path
 ) -> None:

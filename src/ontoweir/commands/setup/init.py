@@ -31,15 +31,17 @@ _DATA = (
     "postgresql://user@host/database, all tables that may be read, or those named as in "
     "…/database#sales.orders,device (with ontoweir[postgres]); or SQL that creates tables "
     "(.sql), PostgreSQL's or Flink's, whose data is to come. InfluxDB's line protocol and "
-    "annotated CSV, a JSON document such as "
-    "Prometheus answers, what Apache and nginx log of requests, and columns parted by blanks, as "
-    "vmstat prints them, are copied into the project, as are files in a .zip, text in UTF-16, and "
+    "annotated CSV, a JSON document such as Prometheus answers or pandas writes, what Apache and "
+    "nginx log of requests and programs log with times and levels, and columns parted by blanks, "
+    "as vmstat prints them, are copied into the project, as are files in a .zip, text in UTF-16, "
+    "and "
     "what a URL or - (standard input) has"
 )
 _WITHOUT = {
     "--names": "it names the columns of CSV without a header",
     "--static": "it names a table",
     "--views": "views are those of databases",
+    "--mapping": "a mapping is of tables",
 }
 """What an option is about that needs data."""
 
@@ -106,6 +108,16 @@ def add_init(commands: Any) -> None:
         "asked for",
     )
     init.add_argument(
+        "--mapping",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="FILE",
+        help="with --from: R2RML (Turtle) or a mapping of Ontop's (.obda) of these tables, read "
+        "where it is; none is made then, and the queries are in its words. With --ontology, the "
+        "ontology is taken as it is, too",
+    )
+    init.add_argument(
         "--yes",
         action="store_true",
         help="with --ontology: ask nothing, and take the terms that nothing is to be said against",
@@ -142,8 +154,12 @@ def _init(args: argparse.Namespace) -> int:
             fix="name a writable folder",
         ) from None
     if args.format == "json":
-        terms = {"terms": list_terms(made_of)} if made_of is not None and args.ontology else {}
-        print(json.dumps({"project": str(folder), "files": sorted(files), **terms}))
+        more: dict[str, Any] = {}
+        if made_of is not None and args.mapping:
+            more = {"refused": list(made_of.refused)}
+        elif made_of is not None and args.ontology:
+            more = {"terms": list_terms(made_of)}
+        print(json.dumps({"project": str(folder), "files": sorted(files), **more}))
     elif made_of is not None and not args.quiet:
         print(
             f"{folder}: {_count(made_of.streams, 'stream')}, "
@@ -164,11 +180,22 @@ def _init(args: argparse.Namespace) -> int:
             print(f"  copied, as of now: {', '.join(made_of.copied)}")
         for line in describe_terms(made_of):
             print(line)
+        _print_refused(made_of.refused)
         print(f"  next: ontoweir check {shlex.quote(str(folder))}")
     elif not args.quiet:
         print(f"{folder}: a project of rooms and sensors; {folder / 'README.md'} says what to try")
         print(f"  next: ontoweir check {shlex.quote(str(folder))}")
     return 0
+
+
+def _print_refused(refused: Sequence[str]) -> None:
+    """The triples maps of the user's that do not fit."""
+    for line in refused[:_OTHERS]:
+        print(f"  left out: {line}")
+    if len(refused) > _OTHERS:
+        print(f"  left out: {len(refused) - _OTHERS} more, which `ontoweir check` names")
+    if refused:
+        print("    check ends with 2 until they fit, or are taken out of the mapping")
 
 
 def _print_lines(made_of: "Scaffold") -> None:
@@ -204,8 +231,8 @@ def _make(args: argparse.Namespace, folder: Path) -> "Scaffold | None":
             fix=f"add {needed} FILE, or leave out {option}",
             source=Source(option),
         )
-    if (args.names or args.static or args.views) and not args.data:
-        given = {"--names": args.names, "--static": args.static, "--views": args.views}
+    given = {o: getattr(args, o.removeprefix("--")) for o in _WITHOUT}
+    if any(given.values()) and not args.data:
         option, why = next((o, _WITHOUT[o]) for o, there in given.items() if there)
         raise UsageError(
             f"{option} without --from", why=why, fix="add --from FILE", source=Source(option)
@@ -220,13 +247,15 @@ def _make(args: argparse.Namespace, folder: Path) -> "Scaffold | None":
     from ontoweir.scaffold.terms.choose_terms import accept_sure
     from ontoweir.scaffold.terms.vocabulary import read_vocabulary
 
-    if args.ontology and "://" in args.ontology:
-        raise UsageError(
-            f"{args.ontology} is a URL",
-            why="the project reads its ontology each time, from a file",
-            fix="download it, and name the file",
-            source=Source("--ontology"),
-        )
+    named = [("--ontology", args.ontology or ""), *(("--mapping", name) for name in args.mapping)]
+    for option, name in named:
+        if "://" in name:
+            raise UsageError(
+                f"{name} is a URL",
+                why="the project reads it each time, from a file",
+                fix="download it, and name the file",
+                source=Source(option),
+            )
     vocabulary = read_vocabulary(Path(args.ontology)) if args.ontology else None
     accept = accept_sure if args.yes or vocabulary is None else ask_candidates()
     if not args.listen > 0:
@@ -251,6 +280,7 @@ def _make(args: argparse.Namespace, folder: Path) -> "Scaffold | None":
         names=dict(_read_names(text) for text in args.names),
         static=frozenset(args.static),
         views=args.views,
+        mappings=[Path(name) for name in args.mapping],
         on_progress=line,
     )
     try:

@@ -4,11 +4,12 @@ import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Event, Semaphore
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from flask import Flask, Response, abort, jsonify, render_template, request
 from markupsafe import Markup
 
+from ontoweir.answers.show_rows import show_type
 from ontoweir.answers.write_rows import show_cell, write_rows
 from ontoweir.dashboard.rows.find_rows import Kind, find_rows
 from ontoweir.dashboard.rows.follow_rows import follow_rows
@@ -18,6 +19,9 @@ from ontoweir.draw.chart_rows import chart_rows, guess_number, list_numbers
 from ontoweir.draw.draw_chart import draw_chart
 from ontoweir.draw.draw_map import draw_map, find_places, is_coordinate
 from ontoweir.errors import OntoweirError, Source, UsageError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FOLLOWERS = 4
 """Connections that are told of rows at once; each takes a thread of the server."""
@@ -59,6 +63,7 @@ def _add_page(app: Flask, site: Site, known: Callable[[str], bool], kind: Kind) 
             page=page,
             look=look,
             cells=None if page is None else _cells(page),
+            fields=[] if page is None else _fields(page),
             sort=_split_sort(None if page is None else page.sort),
             chart=Markup(chart),
             numbers=_numbers(page) if kind == "answers" else [],
@@ -161,6 +166,21 @@ def _written(folder: Path, look: Look, form: Literal["csv", "jsonl"]) -> Iterato
 def _cells(page: RowPage) -> list[list[str | None]]:
     rows = page.rows.to_pylist()
     return [[None if v is None else show_cell(v) for v in row.values()] for row in rows]
+
+
+def _fields(page: RowPage) -> list[dict[str, str]]:
+    """The columns: name, type, and the `kind` that says how cells are aligned."""
+    from pyarrow import types
+
+    def kind_of(shown: "pa.DataType") -> str:
+        if types.is_integer(shown) or types.is_floating(shown) or types.is_decimal(shown):
+            return "number"
+        return "time" if types.is_timestamp(shown) else ""
+
+    return [
+        {"name": f.name, "type": show_type(f.type), "kind": kind_of(f.type)}
+        for f in page.rows.schema
+    ]
 
 
 def _split_sort(sort: str | None) -> tuple[str, bool]:

@@ -134,8 +134,10 @@
 
   // Rows that come: the server says that there are some, then the first page is asked for again.
   const shown = document.querySelector("[data-rows]");
-  const cell = (value) => {
+  const cell = (value, head) => {
     const made = document.createElement("td");
+    made.dataset.label = head.dataset.label;
+    if (head.dataset.kind) made.className = head.dataset.kind;
     if (value == null) {
       made.append(Object.assign(document.createElement("span"), { className: "soft", textContent: "NULL" }));
     } else {
@@ -155,7 +157,7 @@
     }
     table.tBodies[0].replaceChildren(...found.rows.map((cells) => {
       const row = document.createElement("tr");
-      row.append(...cells.map(cell));
+      row.append(...cells.map((value, at) => cell(value, table.tHead.rows[0].cells[at])));
       return row;
     }));
     const all = found.met === found.total ? "" : ` of ${count(found.total)}`;

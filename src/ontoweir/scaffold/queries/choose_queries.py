@@ -56,7 +56,7 @@ def _keep_bounded(
         texts = ((file_of_query(n, t), t) for one in tried for n, t in one)
         for name, text in (*files.items(), *texts):
             (place / name).write_text(text, encoding="utf-8")
-        workspace = Workspace(load_project(place))
+        workspace = Workspace(load_project(place), partial=True)  # of triples maps, those that fit
         chosen = 0
         for one in tried:
             mine: dict[str, bool] = {}

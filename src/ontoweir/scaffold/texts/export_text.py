@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from ontoweir.scaffold.copies.export_access_log import export_access_log, is_access_log
+from ontoweir.scaffold.copies.export_log import export_log, is_log, refuse_without_year
 from ontoweir.scaffold.texts.points import write_points
 from ontoweir.scaffold.texts.read_aligned import read_aligned
 from ontoweir.scaffold.texts.read_annotated import read_annotated
@@ -21,17 +22,18 @@ _LINES = 100
 """So many lines of a file that its name says nothing of say whether it is a table."""
 
 
-def export_text(file: Path, folder: Path) -> list[Path]:
+def export_text(file: Path, folder: Path, *, named: bool = False) -> list[Path]:
     """The tables of a file, written once, as Parquet, JSON lines or CSV (empty: it is read as it
     is): InfluxDB's line protocol and annotated CSV, a JSON document with rows, logs of web
-    servers, columns that blanks part; whatever has cells, and is called otherwise.
+    servers and programs, columns that blanks part; whatever has cells, and is called otherwise.
 
     Args:
         file: of text.
         folder: for the tables.
+        named: the user names its columns: a log is as many cells as these, then.
 
     Raises:
-        DataError: it begins like one of these, and is none.
+        DataError: it begins like one of these, and is none; or a log has times without a year.
         OSError: it cannot be read.
     """
     if not file.is_file() or file.suffix.lower() in (".parquet", ".avro", ".gz", ".bz2", ".zst"):
@@ -41,12 +43,15 @@ def export_text(file: Path, folder: Path) -> list[Path]:
     if head.lstrip().startswith(_ANNOTATIONS):
         return write_points(read_annotated(file), file, folder)
     suffix = file.suffix.lower()
+    if not named and suffix not in _TABLES and is_log(head[: head.rfind("\n") + 1]):
+        return [export_log(file, folder)]
     if suffix == ".json" or (suffix not in _TABLES and head.lstrip()[:1] in ("[", "{")):
         return [] if _is_lines(head) else _export_document(file, folder)
     if suffix in _TABLES:
         return []
     if is_access_log(head[: head.rfind("\n") + 1]):
         return [export_access_log(file, folder)]
+    refuse_without_year(file, head)
     if is_line_protocol(head[: head.rfind("\n") + 1]):
         return write_points(read_line_protocol(file), file, folder)
     target = folder / f"{file.stem}.csv"

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ontoweir.scaffold.copies.read_frame import read_frame
+
 Row = Mapping[str, Any]
 
 
@@ -10,11 +12,13 @@ def read_document(document: object) -> list[Row] | None:
     """The rows (None: it is no such document): of an array of objects, also as the one such member
     of an object, or of the object in it; the samples of what Prometheus answers to a query, each
     with its labels, `ts` and `value`; of series by name, `{"temp": [{"ts": …, "value": …}]}`, each
-    row with its `key`.
+    row with its `key`; of a frame of pandas (`read_frame`).
 
     Args:
         document: as json reads it.
     """
+    if (framed := read_frame(document)) is not None:
+        return framed
     if _is_rows(document):
         assert isinstance(document, list)
         rows: list[Row] = document
