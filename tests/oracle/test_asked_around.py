@@ -145,6 +145,8 @@ LARGER = "NOT EXISTS (SELECT 1 FROM x AS y WHERE y.n > x.n)"
         f"SELECT r.h AS c0, AVG(x.a) AS c1 {MET} HAVING AVG(x.a) > {MEAN}",
         f"SELECT h AS c0, SUM(a > 0 OR g = 'x') AS c1 FROM s WHERE {LATE} GROUP BY h",
         "SELECT h AS c0, a AS c1 FROM t WHERE ts > NOW() - '4 microseconds'::interval",
+        f"SELECT COUNT(*) FILTER (WHERE {SOON}) AS c0, MAX(a) FILTER (WHERE {LATE}) AS c1 FROM s",
+        f"SELECT COUNT(*) FILTER (WHERE {SOON} AND a > 0) AS c0 FROM t WHERE h = 1",
     ],
 )
 def test_what_was_refused_is_duckdbs(text: str) -> None:
