@@ -27,7 +27,7 @@ def find_extremes(
     Returns:
         Rows, some maybe twice (None: they are other values, or one is NaN).
     """
-    found = _read_numbers(column)
+    found = read_numbers(column)
     if found is None:
         return None
     values, there = found
@@ -66,7 +66,7 @@ def _find_best(values: Array, codes: Array, size: int, worst: float) -> Array:
     return hit if rows is None else rows[hit]
 
 
-def _read_numbers(column: "pa.ChunkedArray") -> tuple[Array, Array | None] | None:
+def read_numbers(column: "pa.ChunkedArray") -> tuple[Array, Array | None] | None:
     """A column's numbers, decimals in units of their last place, NULL as 0, and which rows have one
     (None: all have). None: it is of another type."""
     kind = column.type

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from ontoweir.runtime.columnar.frame import Array, codes_at, first_of, last_of, starts_of_runs
-from ontoweir.runtime.folded.find_extremes import find_extremes
+from ontoweir.runtime.folded.find_extremes import find_extremes, read_numbers
 from ontoweir.runtime.folded.list_folded import Folded, Folding
 from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.nulls.find_there import find_there, read_buffer
@@ -71,10 +71,36 @@ def fold_rows(rows: Admitted, folded: Folded) -> Admitted | None:
         return replace(rows.take(np.unique(np.concatenate(chosen))), marks=marks)
     last = last_of(codes, len(counts))
     index = np.unique(np.concatenate([*chosen, last]))
-    weights = np.ones(len(index), dtype=np.int64)
+    weights, place = np.ones(len(index), dtype=np.int64), np.searchsorted(index, last)
     others = np.bincount(codes[index], minlength=len(counts))
-    weights[np.searchsorted(index, last)] += counts - others
-    return replace(rows.take(index), marks=marks, weights=weights)
+    weights[place] += counts - others
+    sums: dict[str, Array] = {}
+    for name in sorted(folded.sums):
+        added = _add_rest(rows, name, (codes, len(counts)), index)
+        if added is None:
+            return None
+        sums[name], rest = added
+        sums[name][place] += rest
+    return replace(rows.take(index), marks=marks, weights=weights, sums=sums)
+
+
+def _add_rest(
+    rows: Admitted, name: str, groups: tuple[Array, int], index: Array
+) -> tuple[Array, Array] | None:
+    """The values of a column in some rows, and for each group what those of its other rows add up
+    to, NULL as 0 (None: they are of another type). No sum is too great (list_folded)."""
+    if name not in rows.table.column_names:
+        return None
+    found = read_numbers(rows.table.column(name))
+    if found is None or found[0].dtype.kind != "i":
+        return None
+    codes, count = groups
+    values = found[0].astype(np.int64)
+    total, some = (np.zeros(count, dtype=np.int64) for _ in range(2))
+    np.add.at(total, codes, values)
+    kept = values[index]
+    np.add.at(some, codes[index], kept)
+    return kept, total - some
 
 
 def _number_rows(rows: Admitted, folded: Folded) -> tuple[Array, Array] | None:

@@ -16,10 +16,12 @@ from ontoweir.mappings.model.catalog import (
     Scalar,
     Stream,
 )
+from ontoweir.rewriter.model.aggregation import AggregateFunction
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
     Condition,
+    FoldFunction,
     IsNull,
     NotNull,
     output_attributes,
@@ -27,7 +29,12 @@ from ontoweir.rewriter.model.spj import (
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan
+from ontoweir.runtime.engine.unite_answers import part_of
 from ontoweir.runtime.ingest.encode_statics import null_attributes
+
+
+_NEAR = 1 << 61
+"""Sums of absolute values up to this fit 64 bits, and so do all on the way to them."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -42,13 +49,15 @@ class Extreme:
 class Folded:
     """Of rows of a stream that are equal in the columns `by`, and have a value, or none, in the
     same ones of `present`, there matter the first one, if the `first` ones do, the last one, if
-    `counted`, which stands for all of them, and those with `extremes`."""
+    `counted`, which stands for all of them, with what the columns `sums` add up to, and those with
+    `extremes`."""
 
     by: frozenset[str]
     present: frozenset[str]
     extremes: frozenset[Extreme]
     first: bool
     counted: bool
+    sums: frozenset[str] = frozenset()
 
 
 Folding = Mapping[str, Folded]
@@ -92,19 +101,40 @@ def _fold_plan(work: ExecutionContext, prepared: PreparedPlan) -> tuple[str, Fol
     (member,), (table,) = form.members, plan.tables
     stream = work.catalog.streams.get(member.stream)
     timed = member.first is not None or member.last is not None or table.kept
-    if stream is None or timed or table.samples or table.matched or table.latest or table.sums:
+    if stream is None or timed or table.samples or table.matched or table.latest:
         return None
     roles = _Roles(plan, member, stream)
     by, present = roles.list_read()
     if stream.timestamp in by | present:
         return None
+    if not table.frontier and form.distinct:
+        return stream.name, Folded(by, present, frozenset(), True, False)
     if not table.frontier:
-        return stream.name, Folded(by, present, frozenset(), form.distinct, not form.distinct)
+        rows = sum(h.rows for h in work.histories if h.stream.name == stream.name)
+        sums = roles.find_sums(rows) if _is_counted(work, prepared.number) else None
+        if sums is None:
+            return None
+        return stream.name, Folded(by, present, frozenset(), False, True, sums)
     extreme = roles.find_extreme() if form.distinct else None
     if extreme is None:
         return None
     by -= {extreme.column}
     return stream.name, Folded(by, present - by, frozenset([extreme]), False, False)
+
+
+def _is_counted(work: ExecutionContext, number: int) -> bool:
+    """Whether each match of a plan changes its group's row, whatever else is shown beside how many
+    there are: so the last one says when the row changed last."""
+    part, _, _ = part_of(work, number)
+    return (
+        part is not None
+        and work.aggregates is not None
+        and any(
+            a.function is AggregateFunction.COUNT and (other is part or not other.over)
+            for other, _ in work.aggregates.parts
+            for a in other.aggregates
+        )
+    )
 
 
 class _Roles:
@@ -152,6 +182,24 @@ class _Roles:
             return False
         return _keeps_domain(group, column, self.form)
 
+    def find_sums(self, rows: int) -> frozenset[str] | None:
+        """The columns that are summed, each of whose values is not asked for by itself (None: a sum
+        of so many rows may not fit, or is of many rows for each, or of other values)."""
+        sums: set[str] = set()
+        for fold in self.form.folds or ():
+            group = next(c for c in self.form.classes if c.index == fold.value)
+            if fold.function is not FoldFunction.SUM or not self._is_only_there(group):
+                continue
+            ((attribute, _),) = group.attributes
+            column = self.stream.column(attribute.column)
+            assert column is not None
+            most = _find_most(column)
+            unit = self.form.unit_of(group.kind)
+            if most is None or self.member.statics or fold.shift or most * unit * rows > _NEAR:
+                return None
+            sums.add(column.name)
+        return frozenset(sums) if _is_plain(self.stream, sums) else None
+
     def find_extreme(self) -> Extreme | None:
         """The column of which the plan keeps the best value alone (None: it is not so)."""
         (frontier, *more) = self.table.frontier
@@ -185,6 +233,19 @@ def _keeps_domain(group: ValueClass, column: Column, form: NormalForm) -> bool:
     return low and (domain.high is None or (most is not None and most <= domain.high))
 
 
+def _find_most(column: Column) -> Fraction | None:
+    """The greatest absolute value that is declared of whole numbers or decimals (None: there is
+    none, or it is of another type)."""
+    match column.type:
+        case DecimalType(precision=precision, scale=scale):
+            return Fraction(10**precision, 10**scale)
+        case IntType():
+            ends = _count_units(column.minimum, 1), _count_units(column.maximum, 1)
+            return None if None in ends else max(abs(e) for e in ends if e is not None)
+        case _:
+            return None
+
+
 def _count_units(limit: Scalar | None, unit: int) -> Fraction | None:
     """A limit of numbers in units (None: there is none)."""
     return Fraction(limit) * unit if isinstance(limit, int | float | Decimal) else None
@@ -206,4 +267,5 @@ def _unite(one: Folded, other: Folded) -> Folded:
         frozenset(e for e in extremes if e.column not in by),
         one.first or other.first or equal,
         one.counted or other.counted,
+        one.sums | other.sums,
     )

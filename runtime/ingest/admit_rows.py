@@ -80,7 +80,9 @@ class Admitted:
     rows that were left out as nothing wants them (None: not found yet); `coded`: columns that were
     looked up, by name; `filled`: columns that the table lacks, of which none is NULL; `among`: of
     columns of strings, the declared values, which hold of all rows; `memory`: what was made of the
-    table's columns; `weights`: how often each row counts, of answers (None: once).
+    table's columns; `weights`: how often each row counts, of answers, or where it stands for others
+    (None: once); `sums`: of whole numbers, and of decimals in units of their last place, what those
+    of the rows add up to that each stands for, by column (of others: each is as often as it counts).
     """
 
     steps: Steps
@@ -97,6 +99,7 @@ class Admitted:
     memory: ColumnMemory = field(default_factory=ColumnMemory, compare=False, repr=False)
     index: Array | None = None
     weights: Array | None = None
+    sums: Mapping[str, Array] = field(default_factory=dict)
 
     @property
     def times(self) -> Array:
@@ -116,6 +119,7 @@ class Admitted:
             memory=ColumnMemory(),  # which was made of all rows
             index=None if self.index is None else self.index[index],
             weights=None if self.weights is None else self.weights[index],
+            sums={name: added[index] for name, added in self.sums.items()},
         )
 
 

@@ -18,6 +18,7 @@ from ontoweir.rewriter.model.spj import (
     Compare,
     Condition,
     Constant,
+    FoldFunction,
     IsNull,
     NotNull,
     OneOf,
@@ -33,8 +34,8 @@ from ontoweir.runtime.columnar.add_exact import (
     lies_beside,
     narrow,
 )
-from ontoweir.runtime.columnar.columns import stamp, value
-from ontoweir.runtime.columnar.frame import EVENT, WEIGHT, Array, Frame, Name, ones
+from ontoweir.runtime.columnar.columns import stamp, total, value
+from ontoweir.runtime.columnar.frame import EVENT, WEIGHT, Array, Frame, Name, ones, sums_of
 from ontoweir.runtime.columnar.value_set import ValueSet, value_set
 from ontoweir.runtime.distinct.merge_repeats import merge_repeats
 from ontoweir.runtime.ingest.encode_statics import (
@@ -102,7 +103,18 @@ class MemberBuilder:
         numbers = {member.alias: np.arange(len(arrival.steps))}
         rows = self.match(member, arrival, numbers)
         number = rows.pop(Attribute(member.alias, _ROW))
-        return self.collect(member, rows, weights=arrival.weights[number])
+        sums = {
+            total(place): arrival.sums[column][number]
+            for place, fold in enumerate(self.form.folds or ())
+            if fold.function is FoldFunction.SUM and fold.member == member.index
+            if (column := self._find_column(fold.value, member)) in arrival.sums
+        }
+        return self.collect(member, rows, sums, arrival.weights[number])
+
+    def _find_column(self, group: int, member: Member) -> str:
+        """The first column of a member's stream in a class."""
+        attributes = next(c.attributes for c in self.form.classes if c.index == group)
+        return next((a.column for a, _ in attributes if a.alias == member.alias), "")
 
     def collect(
         self,
@@ -128,6 +140,8 @@ class MemberBuilder:
         if not related.all():
             frame = frame.take(related)
         by = [n for n in columns if n != WEIGHT]
+        if sums_of(frame):  # rows of one sum are no repeats
+            return frame.with_columns({stamp(member.index): frame[EVENT]})
         merged = merge_repeats(frame, by, bag=not self.form.distinct)
         return merged.with_columns({stamp(member.index): merged[EVENT]})
 

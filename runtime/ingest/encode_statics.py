@@ -32,7 +32,8 @@ class Arrival:
     """Tuples of one stream in a chunk: their steps, in order, and the columns in use; `present`:
     of columns that may have to be NULL, where they are not; `among`: values that columns of strings
     are known to be among, where they are not NULL; `limits`: the least and the greatest value that
-    columns of whole numbers are known to keep; `weights`: how often each counts (None: once)."""
+    columns of whole numbers are known to keep; `weights`: how often each counts (None: once); `sums`: what
+    the values add up to of the rows that each stands for, in units, by column."""
 
     steps: Array
     columns: Mapping[str, Encoded]
@@ -40,6 +41,7 @@ class Arrival:
     among: Mapping[str, frozenset[str]] = field(default_factory=dict)
     limits: Mapping[str, Ends] = field(default_factory=dict)
     weights: Array | None = None
+    sums: Mapping[str, Array] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

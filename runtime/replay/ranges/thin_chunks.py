@@ -19,6 +19,7 @@ from ontoweir.runtime.columnar.frame import Array, ones, starts_of_runs
 from ontoweir.runtime.engine.advance_rows import share_steps
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan, list_wanted
+from ontoweir.runtime.folded.find_extremes import read_numbers
 from ontoweir.runtime.ingest.admit_rows import (
     Admitted,
     CodedTexts,
@@ -211,7 +212,24 @@ def _unite_rows(parts: Sequence[Admitted], lengths: Sequence[int]) -> Admitted:
         parts[0].among,
         parts[0].limits,
         weights=_unite_weights(parts),
+        sums=_unite_sums(parts),
     )
+
+
+def _unite_sums(parts: Sequence[Admitted]) -> dict[str, Array]:
+    """What the values add up to that rows stand for; those of rows that stand for themselves are
+    read then."""
+    names = {name for part in parts for name in part.sums}
+    return {name: np.concatenate([_list_sums(part, name) for part in parts]) for name in names}
+
+
+def _list_sums(part: Admitted, name: str) -> Array:
+    """Of each row, what the values of a column add up to that it stands for."""
+    if name in part.sums:
+        return part.sums[name]
+    found = read_numbers(part.table.column(name))
+    assert found is not None, "of a stream all parts have a column as the same type"
+    return found[0].astype(np.int64)
 
 
 def _unite_weights(parts: Sequence[Admitted]) -> Array | None:
