@@ -32,7 +32,6 @@ from ontoweir.runtime.engine.prepare_plan import PreparedPlan
 from ontoweir.runtime.engine.unite_answers import part_of
 from ontoweir.runtime.ingest.encode_statics import null_attributes
 
-
 _NEAR = 1 << 61
 """Sums of absolute values up to this fit 64 bits, and so do all on the way to them."""
 

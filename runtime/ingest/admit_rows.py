@@ -81,9 +81,8 @@ class Admitted:
     looked up, by name; `filled`: columns that the table lacks, of which none is NULL; `among`: of
     columns of strings, the declared values, which hold of all rows; `memory`: what was made of the
     table's columns; `weights`: how often each row counts, of answers, or where it stands for others
-    (None: once); `sums`: of whole numbers, and of decimals in units of their last place, what those
-    of the rows add up to that each stands for, by column (of others: each is as often as it counts).
-    """
+    (None: once); `sums`: of decimals in units of their last place, and whole numbers, what those of
+    these add up to, by column, where it is no multiple."""
 
     steps: Steps
     stamps: Times
@@ -181,8 +180,7 @@ def admit_rows(
             _check_rate(history, steps.all(), before, index)
         marks = None
     else:
-        marks = runs.marks
-        limit = stream.max_per_timestamp
+        marks, limit = runs.marks, stream.max_per_timestamp
         most = int(runs.lengths.max()) if len(times) else 0
         if strict and limit is not None and most > limit:
             _check_rate(history, steps.all(), before, None)
@@ -322,9 +320,8 @@ def _limits(span: tuple[int | None, int | None]) -> Array:
     """A span's limits as numbers beyond all timestamps where it has none."""
     start, stop = span
     ends = np.iinfo(np.int64)
-    return np.array(
-        [ends.min if start is None else start, ends.max if stop is None else stop], dtype=np.int64
-    )
+    limits = [ends.min if start is None else start, ends.max if stop is None else stop]
+    return np.array(limits, dtype=np.int64)
 
 
 def _off_step(runs: TimeRuns, grid_us: int) -> Array | None:
@@ -394,10 +391,9 @@ def _check_rate(history: History, steps: Array, before: Cursor, index: Array | N
     if not over.any():
         return
     row = int(np.flatnonzero(over)[0]) + limit
-    count = int((steps == steps[row]).sum())
-    moment = show_time(int(steps[row]) * history.stream.step_us)
+    moment, name = show_time(int(steps[row]) * history.stream.step_us), history.stream.name
     raise DataError(
-        f"{history.stream.name} has {count} tuples at {moment}",
+        f"{name} has {int((steps == steps[row]).sum())} tuples at {moment}",
         why=f"the catalog declares max_per_timestamp = {limit}, which verdicts rest on",
         fix="declare a greater max_per_timestamp, or mend the data",
         source=history.place(before, row if index is None else int(index[row])),
