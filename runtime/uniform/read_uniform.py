@@ -174,7 +174,8 @@ def _read_values(
 def _are_equal(words: Array, lengths: Array, literal: int, size: int) -> Array:
     """Which values are a literal of less than eight bytes, by the words they begin with."""
     same: Array = (words & np.uint64((1 << 8 * size) - 1)) == np.uint64(literal)
-    return same & (lengths == size)
+    same &= lengths == size
+    return same
 
 
 def _take_whole(
