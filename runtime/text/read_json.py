@@ -38,7 +38,7 @@ CORRUPT = "__corrupt"
 is one)."""
 _AT_ONCE = 1 << 20
 """Bytes that a thread of Arrow's parses."""
-_PIECE = 1 << 15
+_PIECE = 1 << 14
 """Bytes of lines that are parsed with one that is not like the others."""
 _ROOM = re.compile(rb"[ \t]*\n[ \t\n]*")
 _ODD_NUMBER = re.compile(rb"[:\[,][ \t]*(?:-?Inf(?!inity)|-NaN)|[0-9.eE+-]{1000}")
@@ -135,16 +135,24 @@ def _read_alike(block: bytes, types: Mapping[str, ColumnType]) -> list[pa.Table 
     kinds = {name: _plain_type(kind) for name, kind in types.items()}
     found: list[pa.Table | bytes] = []
     for part in cut_parts(block, _AT_ONCE):
-        whole = read_uniform(part, kinds)
-        if whole is not None:
-            found.append(whole)
-            continue
-        pieces = [(piece, read_uniform(piece, kinds)) for piece in cut_parts(part, _PIECE)]
-        few = 2 * sum(table is None for _, table in pieces) <= len(pieces)
-        if not few and not found:
+        pieces = _cut_alike(part, kinds, _AT_ONCE)
+        if not found and all(isinstance(piece, bytes) for piece in pieces):
             return None
-        found += (p if t is None else t for p, t in pieces) if few else [part]
+        found += pieces
     return found or None
+
+
+def _cut_alike(part: bytes, kinds: Mapping[str, pa.DataType], size: int) -> list[pa.Table | bytes]:
+    """The rows of lines that are alike in a part of about so many bytes, and between them pieces
+    with other lines, which are looked for by quarters, until there are some in each."""
+    table = read_uniform(part, kinds)
+    if table is not None or size <= _PIECE:
+        return [part if table is None else table]
+    quarter = size // 4
+    found = [_cut_alike(piece, kinds, quarter) for piece in cut_parts(part, quarter)]
+    if all(isinstance(pieces[0], bytes) and len(pieces) == 1 for pieces in found):
+        return [part]
+    return [piece for pieces in found for piece in pieces]
 
 
 def _read_part(part: bytes, types: Mapping[str, ColumnType]) -> pa.Table:
