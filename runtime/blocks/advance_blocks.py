@@ -16,7 +16,6 @@ from ontoweir.runtime.blocks.meet_begun import begun_schema, meet_begun
 from ontoweir.runtime.blocks.meet_rows import MetStreams, held_schema, meet_few_rows
 from ontoweir.runtime.chunks.read_chunk import Chunk
 from ontoweir.runtime.columnar.check_domain import arrow_type
-from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.engine.advance_rows import advance_rows
 from ontoweir.runtime.engine.execution import BlockState, ExecutionContext, ExecutionState
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan, prepare_plans
@@ -28,6 +27,7 @@ from ontoweir.runtime.pool.string_pool import no_texts
 from ontoweir.runtime.preceding.precede_rows import PrecedingStreams, precede_rows
 from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.results.render_results import AT, MULTIPLICITY
+from ontoweir.runtime.times.steps import Steps
 
 NOTHING = pa.table({})
 """The versions that are known before the first chunk, whose columns are not."""

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from ontoweir.errors import DataError, Source
-from ontoweir.runtime.chunks.late_rows import LateRows, concat_late
+from ontoweir.runtime.chunks.late_rows import LateRows, ReadRows, concat_late
 from ontoweir.runtime.chunks.portions import Portions
 from ontoweir.runtime.chunks.row_groups import MAPPED
 from ontoweir.runtime.columnar.decode_times import show_time
@@ -17,6 +17,15 @@ from ontoweir.runtime.sources.coded_texts import concat_rows
 from ontoweir.runtime.sources.find_line import find_line
 from ontoweir.runtime.sources.history import Cursor, History
 from ontoweir.runtime.sources.read_ordered import decode_piece
+from ontoweir.runtime.times.time_runs import (
+    Times,
+    count_before,
+    cut_times,
+    join_times,
+    pick_times,
+    read_runs_of,
+    spell_times,
+)
 
 BEGINNING = -(1 << 62)
 _SHORT = 8
@@ -25,13 +34,22 @@ _SHORT = 8
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Consecutive rows of a stream: times in µs (those of rows without one repeat the last);
-    `late`: those whose other columns were read late (None: the table has all columns)."""
+    """Consecutive rows of a stream.
 
-    times: Array
-    timed: Array
+    `stamps`: times in µs (those of rows without one repeat the last); `timed`: which have one
+    (None: all have); `late`: those whose other columns were read late (None: the table has all
+    columns).
+    """
+
+    stamps: Times
+    timed: Array | None
     table: pa.Table
     late: LateRows | None = None
+
+    @property
+    def times(self) -> Array:
+        """The times, each by itself."""
+        return spell_times(self.stamps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +114,7 @@ def read_chunk(
     if now is not None and stop_us is not None:
         now = min(now, stop_us - 1)
     before = {r.name: r.cursor for r in readers}
-    after = {r.name: r.advance(len(slices[r.name].times)) for r in readers}
+    after = {r.name: r.advance(len(slices[r.name].stamps)) for r in readers}
     return Chunk(slices, before, after, now, not waiting)
 
 
@@ -135,24 +153,37 @@ class _Reader:
         table = read.table
         stream = self.history.stream
         known = self.history.verified is not None
+        runs = read_runs_of(table.column(stream.timestamp))
+        if runs is not None:
+            return self._add(runs, None, ReadRows(table, read.late))
         times, timed = decode_piece(table, stream, piece, self.ahead.offset, known=known)
+        if known and timed.all():  # rows that were verified were seen to be in order
+            return self._add(times, None, ReadRows(table, read.late))
         if not timed.all():
             times = np.where(timed, times, BEGINNING)
             filled = np.maximum.accumulate(times) if len(times) else times
             self._check_order(times[timed], np.flatnonzero(timed))
             times = np.maximum(filled, self.last_us)
-        else:  # rows that were verified were seen to be in order
-            self._check_order(times[:1] if known else times, None)
+        else:
+            self._check_order(times, None)
         if timed.any():
             first = int(times[int(np.argmax(timed))])
             self.first_us = min(self.first_us, first)
         elif len(times) and self.last_us > BEGINNING:
             self.first_us = min(self.first_us, self.last_us)
-        self.last_us = int(times[-1])
-        columns = table.drop_columns([stream.timestamp])
+        return self._add(times, timed, ReadRows(table, read.late))
+
+    def _add(self, times: Times, timed: Array | None, read: ReadRows) -> int:
+        """Take in rows with their times; how many."""
+        columns = read.table.drop_columns([self.history.stream.timestamp])
+        if timed is None and len(times):
+            ends = pick_times(times, np.array([0, len(times) - 1]))
+            self._check_order(ends[:1], None)
+            self.first_us = min(self.first_us, int(ends[0]))
+        self.last_us = int(pick_times(times, np.array([len(times) - 1]))[0])
         self.parts.append(Slice(times, timed, columns, read.late))
-        self.ahead = self.ahead.moved(self.history, table.num_rows, None)
-        return int(table.num_rows)
+        self.ahead = self.ahead.moved(self.history, read.num_rows, None)
+        return read.num_rows
 
     def _check_order(self, times: Array, index: Array | None) -> None:
         if len(times) == 0 or (times[0] >= self.last_us and (times[1:] >= times[:-1]).all()):
@@ -178,25 +209,28 @@ class _Reader:
         if not parts:
             table = pa.table({n: pa.array([], pa.null()) for n in self.history.columns})
             return Slice(np.zeros(0, np.int64), np.zeros(0, np.bool_), table)
-        times, timed, table, late = parts[0].times, parts[0].timed, parts[0].table, parts[0].late
+        timed, table, late = parts[0].timed, parts[0].table, parts[0].late
+        times = join_times([p.stamps for p in parts])
         if len(parts) > 1:
-            late = concat_late([p.late for p in parts], [len(p.times) for p in parts])
-            times = np.concatenate([p.times for p in parts])
-            timed = np.concatenate([p.timed for p in parts])
+            late = concat_late([p.late for p in parts], [len(p.stamps) for p in parts])
+            which = [p.timed for p in parts if p.timed is not None]
+            timed = np.concatenate(which) if which else None
             table = concat_rows([p.table for p in parts])
         if limit is None:
             return Slice(times, timed, table, late)
-        count = int(np.searchsorted(times, limit, side="left"))
+        count = int(count_before(times, np.array([limit]))[0])
         late = None if late is None else late.slice(0, count)
-        return Slice(times[:count], timed[:count], table.slice(0, count), late)
+        timed = None if timed is None else timed[:count]
+        return Slice(cut_times(times, 0, count), timed, table.slice(0, count), late)
 
     def advance(self, count: int) -> Cursor:
         """The cursor behind the rows taken."""
         last_us = self.cursor.last_us
         taken = 0
         for part in self.parts:
-            mine = min(len(part.times), count - taken)
-            if mine > 0 and int(part.times[mine - 1]) > BEGINNING:
-                last_us = int(part.times[mine - 1])
+            mine = min(len(part.stamps), count - taken)
+            if mine > 0:
+                last = int(pick_times(part.stamps, np.array([mine - 1]))[0])
+                last_us = last if last > BEGINNING else last_us
             taken += mine
         return self.cursor.moved(self.history, count, last_us)

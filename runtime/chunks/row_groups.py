@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from threading import Lock
 from types import MappingProxyType
@@ -262,6 +262,9 @@ class RowGroups:
                 leaves = find_leaves(footer, declared | {history.stream.timestamp})
                 filled = {n: f for n, f in leaves.items() if n not in held}
                 filled = {n: f for n, f in filled.items() if not f.width or n in decimals}
+                time = filled.get(history.stream.timestamp)
+                if time is not None and _keeps_runs(history, time):
+                    filled[history.stream.timestamp] = replace(time, runs=True)
                 self._footers[name] = _Footer(footer, coded, decimals, held, filled)
                 while len(self._footers) > _CACHED_FOOTERS:
                     self._footers.popitem(last=False)
@@ -279,6 +282,14 @@ class _Footer:
     decimals: Mapping[str, int]
     texts: Mapping[str, int]
     filled: Mapping[str, FilledLeaf]
+
+
+def _keeps_runs(history: History, leaf: FilledLeaf) -> bool:
+    """Whether a stream's timestamps are wanted by runs: all were seen to be there, and count as
+    they are."""
+    kind = leaf.kind
+    micros = pa.types.is_timestamp(kind) and kind.unit == "us"
+    return micros and history.verified is not None and history.stream.align == "error"
 
 
 def _open_late(

@@ -6,10 +6,10 @@ import numpy as np
 import pyarrow as pa
 
 from ontoweir.runtime.columnar.frame import Array
-from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.division.division import Division
 from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.sources.history import History
+from ontoweir.runtime.times.steps import Steps
 
 
 def divide_rows(

@@ -8,9 +8,9 @@ import pyarrow as pa
 
 from ontoweir.runtime.columnar.frame import LONG_AGO, Array
 from ontoweir.runtime.columnar.runs import order_rows
-from ontoweir.runtime.columnar.steps import count_steps
 from ontoweir.runtime.results.group_state import GroupColumn, GroupState, add_groups
 from ontoweir.runtime.results.measures import Measure, MeasureKind
+from ontoweir.runtime.times.steps import count_steps
 
 NEVER = 1 << 62
 """When what is open is final, as far as is known."""

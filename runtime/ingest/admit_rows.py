@@ -17,14 +17,22 @@ from ontoweir.runtime.columnar.check_domain import find_held
 from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.columnar.encode import Encoded, as_texts
 from ontoweir.runtime.columnar.find_repeated_keys import KeyColumn, find_repeated_keys, take_key
-from ontoweir.runtime.columnar.frame import Array, starts_of_runs
-from ontoweir.runtime.columnar.steps import Steps
+from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.ingest.select_candidates import Limits, Selection
 from ontoweir.runtime.pool.text_table import Codes, TextTable
 from ontoweir.runtime.sources.coded_texts import pick_rows
 from ontoweir.runtime.sources.convert_table import describe_bad
 from ontoweir.runtime.sources.history import Cursor, History
 from ontoweir.runtime.sources.read_source import BAD
+from ontoweir.runtime.times.steps import Steps
+from ontoweir.runtime.times.time_runs import (
+    TimeRuns,
+    Times,
+    count_before,
+    find_runs,
+    pick_times,
+    spell_times,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +80,12 @@ class Admitted:
     rows that were left out as nothing wants them (None: not found yet); `coded`: columns that were
     looked up, by name; `filled`: columns that the table lacks, of which none is NULL; `among`: of
     columns of strings, the declared values, which hold of all rows; `memory`: what was made of the
-    table's columns; `weights`: how often each row counts, of answers (None: once).
-    """
+    table's columns; `weights`: how often each row counts, of answers, or where it stands for others
+    (None: once); `sums`: of decimals in units of their last place, and whole numbers, what those of
+    these add up to, by column, where it is no multiple."""
 
     steps: Steps
-    times: Array
+    stamps: Times
     table: pa.Table
     read: int
     rejected: Mapping[str, int]
@@ -89,20 +98,27 @@ class Admitted:
     memory: ColumnMemory = field(default_factory=ColumnMemory, compare=False, repr=False)
     index: Array | None = None
     weights: Array | None = None
+    sums: Mapping[str, Array] = field(default_factory=dict)
+
+    @property
+    def times(self) -> Array:
+        """The times, each by itself."""
+        return spell_times(self.stamps)
 
     def take(self, index: Array) -> "Admitted":
         """Some of the rows, in order of time."""
-        times = self.times[index]
+        times = pick_times(self.stamps, index)
         return replace(
             self,
             steps=Steps(times, self.steps.step_us),
-            times=times,
+            stamps=times,
             table=pick_rows(self.table, index),
             marks=None,
             coded={n: CodedTexts(c.table, c.codes[index]) for n, c in self.coded.items()},
             memory=ColumnMemory(),  # which was made of all rows
             index=None if self.index is None else self.index[index],
             weights=None if self.weights is None else self.weights[index],
+            sums={name: added[index] for name, added in self.sums.items()},
         )
 
 
@@ -132,40 +148,40 @@ def admit_rows(
         DataError: (strict) a timestamp lies between two steps, or too many tuples share one.
     """
     stream = history.stream
-    times, table = rows.times, rows.table
+    times, table = rows.stamps, rows.table
     # rows are in the order of time, so a span is one piece of them
-    start, stop = (int(t) for t in np.searchsorted(times, _limits(span)))
+    start, stop = (int(t) for t in count_before(times, _limits(span)))
     inside = np.zeros(len(times), dtype=np.bool_)
     inside[start:stop] = True
-    gate = _Gate(inside & rows.timed)
+    gate = _Gate(inside.copy() if rows.timed is None else inside & rows.timed)
     if history.verified is None:
         coded = _reject_values(history, rows, inside, references, gate)
     else:
         coded = _reject_known(history, before, gate)
-    first = np.flatnonzero(starts_of_runs(times))  # tuples often share their times
-    steps, off = Steps(times, stream.step_us, first), _off_step(times, stream.grid_us, first)
+    runs = times if isinstance(times, TimeRuns) else find_runs(times)
+    steps, off = Steps(times, stream.step_us, runs.first), _off_step(runs, stream.grid_us)
     if off is not None and (off & gate.good).any():
         if strict:
-            raise _between_steps(history, before, times, int(np.flatnonzero(off & gate.good)[0]))
+            where = int(np.flatnonzero(off & gate.good)[0])
+            raise _between_steps(history, before, rows.times, where)
         gate.reject(f"{stream.name}.{stream.timestamp} lies between two steps", off)
     if history.verified is None:
-        _reject_repeats(stream, steps, table, coded, first if off is None else None, gate)
+        _reject_repeats(stream, steps, table, coded, runs.first if off is None else None, gate)
     if not strict:
         _reject_rate(stream, steps.all(), gate)
     late = None
     if not gate.good.all():
         index = np.flatnonzero(gate.good)
         late = None if rows.late is None else index
-        times, table = times[index], pick_rows(table, index)
+        times, table = pick_times(times, index), pick_rows(table, index)
         steps = Steps(times, stream.step_us)
         coded = {n: CodedTexts(c.table, c.codes[index]) for n, c in coded.items()}
         if strict:
             _check_rate(history, steps.all(), before, index)
         marks = None
     else:
-        marks = times[first]
-        limit = stream.max_per_timestamp
-        most = int(np.diff(first, append=len(times)).max()) if len(times) else 0
+        marks, limit = runs.marks, stream.max_per_timestamp
+        most = int(runs.lengths.max()) if len(times) else 0
         if strict and limit is not None and most > limit:
             _check_rate(history, steps.all(), before, None)
     counts = {reason: n for reason, n in gate.counts.items() if n}
@@ -225,9 +241,10 @@ def _reject_values(
     """Reject rows without a timestamp, and those whose values are not as declared; the columns of
     strings that were looked up."""
     stream, table = history.stream, rows.table
-    untimed = int((~rows.timed & inside).sum())
-    if BAD in table.column_names and len(rows.times):
-        untimed -= _reject_types(stream.name, table, inside, rows.timed, gate)
+    timed = np.ones(len(inside), np.bool_) if rows.timed is None else rows.timed
+    untimed = int((~timed & inside).sum())
+    if BAD in table.column_names and len(inside):
+        untimed -= _reject_types(stream.name, table, inside, timed, gate)
     if untimed:
         gate.counts[f"{stream.name}.{stream.timestamp} is NULL"] += untimed
     checks = check_values(history, table if rows.late is None else rows.late.table)
@@ -303,16 +320,14 @@ def _limits(span: tuple[int | None, int | None]) -> Array:
     """A span's limits as numbers beyond all timestamps where it has none."""
     start, stop = span
     ends = np.iinfo(np.int64)
-    return np.array(
-        [ends.min if start is None else start, ends.max if stop is None else stop], dtype=np.int64
-    )
+    limits = [ends.min if start is None else start, ends.max if stop is None else stop]
+    return np.array(limits, dtype=np.int64)
 
 
-def _off_step(times: Array, grid_us: int, first: Array) -> Array | None:
-    """Which times lie between two steps (None: none); each, by where it begins, is looked at
-    once."""
-    off = times[first] % grid_us != 0
-    return np.repeat(off, np.diff(first, append=len(times))) if off.any() else None
+def _off_step(runs: TimeRuns, grid_us: int) -> Array | None:
+    """Which rows' times lie between two steps (None: none)."""
+    off = runs.marks % grid_us != 0
+    return np.repeat(off, runs.lengths) if off.any() else None
 
 
 def _repeating(
@@ -376,10 +391,9 @@ def _check_rate(history: History, steps: Array, before: Cursor, index: Array | N
     if not over.any():
         return
     row = int(np.flatnonzero(over)[0]) + limit
-    count = int((steps == steps[row]).sum())
-    moment = show_time(int(steps[row]) * history.stream.step_us)
+    moment, name = show_time(int(steps[row]) * history.stream.step_us), history.stream.name
     raise DataError(
-        f"{history.stream.name} has {count} tuples at {moment}",
+        f"{name} has {int((steps == steps[row]).sum())} tuples at {moment}",
         why=f"the catalog declares max_per_timestamp = {limit}, which verdicts rest on",
         fix="declare a greater max_per_timestamp, or mend the data",
         source=history.place(before, row if index is None else int(index[row])),

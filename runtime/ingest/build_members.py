@@ -34,7 +34,7 @@ from ontoweir.runtime.columnar.add_exact import (
     narrow,
 )
 from ontoweir.runtime.columnar.columns import stamp, value
-from ontoweir.runtime.columnar.frame import EVENT, WEIGHT, Array, Frame, Name, ones
+from ontoweir.runtime.columnar.frame import EVENT, WEIGHT, Array, Frame, Name, ones, sums_of
 from ontoweir.runtime.columnar.value_set import ValueSet, value_set
 from ontoweir.runtime.distinct.merge_repeats import merge_repeats
 from ontoweir.runtime.ingest.encode_statics import (
@@ -42,6 +42,7 @@ from ontoweir.runtime.ingest.encode_statics import (
     StaticData,
     allowed_numbers,
     code_constant,
+    list_totals,
     null_attributes,
 )
 from ontoweir.runtime.ingest.list_references import compare_within
@@ -102,7 +103,8 @@ class MemberBuilder:
         numbers = {member.alias: np.arange(len(arrival.steps))}
         rows = self.match(member, arrival, numbers)
         number = rows.pop(Attribute(member.alias, _ROW))
-        return self.collect(member, rows, weights=arrival.weights[number])
+        sums = list_totals(self.form, member, arrival, number)
+        return self.collect(member, rows, sums, arrival.weights[number])
 
     def collect(
         self,
@@ -113,8 +115,7 @@ class MemberBuilder:
     ) -> Frame:
         """Rows that satisfy all conditions within a member as its tuples; `more`: further columns,
         in which rows that merge are equal, too; `weights`: how often each counts (None: once)."""
-        events = rows[self._time(member)]
-        count = len(events)
+        count = len(events := rows[self._time(member)])
         columns: dict[Name, Array] = {}
         for group in self.form.classes:
             if group.index not in self.relevant or member.index not in group.members:
@@ -125,11 +126,11 @@ class MemberBuilder:
         columns |= {**more, EVENT: events, WEIGHT: ones(count) if weights is None else weights}
         frame = Frame(count, columns)
         related = self._related(frame)
-        if not related.all():
-            frame = frame.take(related)
-        by = [n for n in columns if n != WEIGHT]
-        merged = merge_repeats(frame, by, bag=not self.form.distinct)
-        return merged.with_columns({stamp(member.index): merged[EVENT]})
+        frame = frame if related.all() else frame.take(related)
+        if not sums_of(frame):  # rows of one sum are no repeats
+            by = [n for n in columns if n != WEIGHT]
+            frame = merge_repeats(frame, by, bag=not self.form.distinct)
+        return frame.with_columns({stamp(member.index): frame[EVENT]})
 
     def positions(self, member: Member, arrival: Arrival) -> dict[str, Array]:
         """Of the member's tuples, one after the other as the stream's rows are: for the stream and
@@ -204,8 +205,7 @@ class MemberBuilder:
         numbers: Mapping[str, Array],
     ) -> tuple[dict[Attribute, Array], list[Condition]]:
         """Join the static occurrences, one by one, those tied by an equality first."""
-        waiting = list(member.statics)
-        there = {member.alias}
+        waiting, there = list(member.statics), {member.alias}
         while waiting:
             occurrence = next(
                 (o for o in waiting if self._ties(o.alias, there, unchecked)), waiting[0]

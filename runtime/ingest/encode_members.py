@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from ontoweir.checker.model.normal_form import Member, NormalForm
-from ontoweir.mappings.model.catalog import Catalog, Column, FloatType, StringType
+from ontoweir.mappings.model.catalog import Catalog, Column, DecimalType, FloatType, StringType
 from ontoweir.rewriter.model.spj import Attribute
 from ontoweir.runtime.columnar.encode import Encoded, as_texts, by_codes, encode_column
 from ontoweir.runtime.columnar.frame import Array, list_true
@@ -105,8 +105,9 @@ class MemberEncoder:
         units = {c: form.unit_of(form.kinds[Attribute(member.alias, c)]) for c in columns}
         if index is None:
             encoded = {c: self._encode(name, c, units[c], pool) for c in columns}
+            sums = {c: self._scale_sums(name, c, units[c]) for c in columns if c in rows.sums}
             return Arrival(
-                rows.steps.all(), encoded, present, rows.among, rows.limits, rows.weights
+                rows.steps.all(), encoded, present, rows.among, rows.limits, rows.weights, sums
             )
         return Arrival(
             rows.steps.at(index),
@@ -115,7 +116,14 @@ class MemberEncoder:
             rows.among,
             rows.limits,
             None if rows.weights is None else rows.weights[index],
+            {c: self._scale_sums(name, c, units[c])[index] for c in columns if c in rows.sums},
         )
+
+    def _scale_sums(self, stream: str, name: str, unit: int) -> Array:
+        """What values of a column add up to, in units."""
+        kind = self._column(stream, name).type
+        each = unit // 10**kind.scale if isinstance(kind, DecimalType) else unit
+        return self.admitted[stream].sums[name] * each
 
     def are_none(self, member: Member, form: NormalForm) -> bool:
         """Whether no tuple can be a member's, as a column that has to be NULL is so in no row."""

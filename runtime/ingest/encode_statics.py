@@ -8,16 +8,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ontoweir.checker.model.normal_form import Kind, NormalForm
+from ontoweir.checker.model.normal_form import Kind, Member, NormalForm
 from ontoweir.checker.model.units import Units, kind_of
 from ontoweir.mappings.model.catalog import Catalog, Relation, Scalar
 from ontoweir.rewriter.model.spj import (
     Attribute,
+    FoldFunction,
     IsNull,
 )
 from ontoweir.runtime.columnar.add_exact import Ends
+from ontoweir.runtime.columnar.columns import total
 from ontoweir.runtime.columnar.encode import Encoded, encode_column, scale_floats
-from ontoweir.runtime.columnar.frame import Array, expand, pair_up
+from ontoweir.runtime.columnar.frame import Array, Name, expand, pair_up
 from ontoweir.runtime.columnar.value_set import ValueSet, value_set
 from ontoweir.runtime.ingest.list_references import ColumnPlace, compare_within
 from ontoweir.runtime.nulls.fill_null import fill_null
@@ -32,7 +34,8 @@ class Arrival:
     """Tuples of one stream in a chunk: their steps, in order, and the columns in use; `present`:
     of columns that may have to be NULL, where they are not; `among`: values that columns of strings
     are known to be among, where they are not NULL; `limits`: the least and the greatest value that
-    columns of whole numbers are known to keep; `weights`: how often each counts (None: once)."""
+    columns of whole numbers are known to keep; `weights`: how often each counts (None: once);
+    `sums`: what the values add up to of the rows that each stands for, in units, by column."""
 
     steps: Array
     columns: Mapping[str, Encoded]
@@ -40,6 +43,22 @@ class Arrival:
     among: Mapping[str, frozenset[str]] = field(default_factory=dict)
     limits: Mapping[str, Ends] = field(default_factory=dict)
     weights: Array | None = None
+    sums: Mapping[str, Array] = field(default_factory=dict)
+
+
+def list_totals(
+    form: NormalForm, member: Member, arrival: Arrival, rows: Array
+) -> dict[Name, Array]:
+    """The sums of a plan's folds over what some of the arrived rows stand for, where that is more
+    than each as often as it counts."""
+    totals: dict[Name, Array] = {}
+    for place, fold in enumerate(form.folds or ()):
+        if fold.function is FoldFunction.SUM and fold.member == member.index:
+            attributes = next(c.attributes for c in form.classes if c.index == fold.value)
+            for attribute, _ in attributes:
+                if attribute.alias == member.alias and attribute.column in arrival.sums:
+                    totals[total(place)] = arrival.sums[attribute.column][rows]
+    return totals
 
 
 @dataclass(frozen=True, slots=True)

@@ -343,6 +343,7 @@ def _with_sums(plan: SynopsisPlan, member: int, batch: Frame) -> Frame:
         total(place): multiply(add_exact(batch[value(fold.value)], fold.shift), batch[WEIGHT])
         for place, fold in enumerate(plan.form.folds or ())
         if fold.function is FoldFunction.SUM and fold.member == member
+        if total(place) not in batch.columns
     }
     return batch.with_columns(made) if made else batch
 

@@ -13,11 +13,14 @@ from functools import partial
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.parquet.page_headers import DATA_2, DICTIONARY, PageHead, list_heads
 from ontoweir.runtime.parquet.pick_texts import is_run
 from ontoweir.runtime.parquet.read_decimals import are_coded, read_units
+from ontoweir.runtime.parquet.read_runs import read_runs
 from ontoweir.runtime.parquet.write_column import (
     BYTE_ARRAY,
     CODECS,
@@ -50,12 +53,14 @@ _CODES = (PLAIN_DICTIONARY, RLE_DICTIONARY)
 class FilledLeaf:
     """A column that `open_filled` may read: the place of its leaf; its physical type, and the type
     that Arrow reads it as, of the same values; `width`: bytes of each of its decimals, which are
-    seen as those of 64 bits."""
+    seen as those of 64 bits; `runs`: long runs of equal values are wanted as such, with
+    Arrow's run ends, of a column of 64 bits."""
 
     place: int
     physical: int
     kind: pa.DataType
     width: int = 0
+    runs: bool = False
 
 
 def find_leaves(footer: "pq.FileMetaData", wanted: Collection[str]) -> dict[str, FilledLeaf]:
@@ -112,6 +117,7 @@ class FilledColumn:
         self._data, self._leaf, self._read = memoryview(data), leaf, read
         self._codec = None if codec == "UNCOMPRESSED" else pa.Codec(codec.lower())
         self._physical, self._dictionary = leaf.physical, list[Part]()
+        self._values: Array | None = None
         self._heads = list(heads)
         if heads and heads[0].kind == DICTIONARY:
             self._dictionary = self._open_dictionary(self._heads.pop(0))
@@ -147,12 +153,13 @@ class FilledColumn:
                 head = heads.pop()
                 pages.append((head, self._open(head)))
                 count += head.values
-            made = self._join_plain(pages) or self._read_pages(pages, count)
+            made = self._join_plain(pages) or self._join_runs(pages)
+            made = made or self._read_pages(pages, count)
         except (ValueError, OSError, pa.ArrowInvalid):
             heads.clear()  # whatever is wrong, Arrow says it of the file itself
             return list(self._read().slice(self._done).chunks)
         self._done += count
-        texts = self._physical == BYTE_ARRAY
+        texts = self._physical == BYTE_ARRAY or pa.types.is_run_end_encoded(made[0].type)
         if texts or self._physical != self._leaf.physical or self._leaf.kind == made[0].type:
             return made
         return [values.view(self._leaf.kind) for values in made]
@@ -164,6 +171,17 @@ class FilledColumn:
             return None
         parts = [np.frombuffer(body, kind, head.values) for head, body in pages]
         return [pa.array(np.concatenate(parts))]  # a copy, as bytes begin anywhere
+
+    def _join_runs(self, pages: Sequence[tuple[PageHead, memoryview]]) -> "list[pa.Array] | None":
+        """The values of pages by runs (None: that is not wanted, or they are of another kind)."""
+        if self._values is None or any(head.encoding not in _CODES for head, _ in pages):
+            return None
+        found = read_runs([(body, head.values) for head, body in pages])
+        if found is None or not len(self._values) or int(found[0].max()) >= len(self._values):
+            return None
+        ends = pa.array(np.cumsum(found[1]), pa.int32())
+        values = pa.array(self._values[found[0]]).view(self._leaf.kind)
+        return [pa.RunEndEncodedArray.from_arrays(ends, values)]
 
     def _read_pages(
         self, pages: Sequence[tuple[PageHead, memoryview]], count: int
@@ -208,6 +226,8 @@ class FilledColumn:
             raise ValueError("a dictionary is held in another way")
         packed = self._data[head.begin : head.begin + head.packed]
         plain = self._unpack(packed, head.size, True)
+        if self._leaf.runs and len(plain) == 8 * head.values:
+            self._values = np.frombuffer(plain, "<i8")
         body: Part = plain
         if self._leaf.width:
             if not all(h.encoding in _CODES for h in self._heads):
@@ -324,6 +344,8 @@ def _unite(parts: "list[pa.Array]", leaf: FilledLeaf) -> "pa.ChunkedArray":
     """Parts of a column, which are of several types where some were read by Arrow, or hold greater
     numbers."""
     if len({part.type for part in parts}) > 1:
+        by_runs = pa.types.is_run_end_encoded
+        parts = [pc.run_end_decode(p) if by_runs(p.type) else p for p in parts]
         parts = [part.cast(leaf.kind) for part in parts]
     return pa.chunked_array(parts)
 

@@ -13,7 +13,6 @@ from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.model.preceding import Counted, OrderBy, Preceding
 from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.columnar.frame import Array
-from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.ingest.find_buckets import find_buckets
@@ -29,6 +28,7 @@ from ontoweir.runtime.preceding.rank_rows import (
     rank_values,
 )
 from ontoweir.runtime.sources.derive_values import derive_values
+from ontoweir.runtime.times.steps import Steps
 
 TIME = "time"
 """The timestamp of a row that is kept (µs)."""

@@ -20,6 +20,7 @@ from ontoweir.errors import OntoweirError, QueryError
 from ontoweir.runtime.division.division import Division
 from ontoweir.runtime.engine.advance_rows import advance_rows
 from ontoweir.runtime.engine.execution import ExecutionContext, closes_values, drops_matched
+from ontoweir.runtime.folded.list_folded import list_folded
 from ontoweir.runtime.kernel.tables_of_size import count_levels
 from ontoweir.runtime.replay.ranges.prefetch_chunks import Asked, read_chunks
 from ontoweir.runtime.replay.ranges.replay_range import PreparedWork, prepare_work
@@ -265,8 +266,8 @@ def _replay_first(prepared: PreparedWork, rows: int) -> _First:
     enough = rows - rows // SHORT
     state, done, advanced = begin_range(work, None), 0, 0.0
     start, first = time.perf_counter(), (0, 0.0)
-    narrow = list_narrow(work, work.histories)
-    asked = Asked(wanted, enough=enough, narrow=narrow)
+    narrow, folding = list_narrow(work, work.histories), list_folded(work, prepared.plans)
+    asked = Asked(wanted, enough, narrow, folding)
     with closing(
         read_chunks(work, work.histories, prepared.checks, state.cursors, work.span, asked=asked)
     ) as chunks:

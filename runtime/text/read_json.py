@@ -2,13 +2,14 @@
 
 A value is the text that it is written with (of a string, what it says), which is then cast to its
 column's declared type by the rules for all text. Where all values of a block are written as their
-types usually are, Arrow's reader converts them, or, if its lines differ in whole numbers and plain
-texts alone, nobody parses them (read_uniform); else Arrow is given them as strings (quote_values).
-Lines that it does not take are parsed one by one (parse_line), with those of the same part.
+types usually are, Arrow's reader converts them, or, if its lines differ in numbers, truth and plain
+texts alone, but for a few, nobody parses them (read_uniform); else Arrow is given them as strings
+(quote_values). Lines that it does not take are parsed one by one (parse_line), with those of the
+same part.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 import numpy as np
@@ -37,6 +38,8 @@ CORRUPT = "__corrupt"
 is one)."""
 _AT_ONCE = 1 << 20
 """Bytes that a thread of Arrow's parses."""
+_PIECE = 1 << 14
+"""Bytes of lines that are parsed with one that is not like the others."""
 _ROOM = re.compile(rb"[ \t]*\n[ \t\n]*")
 _ODD_NUMBER = re.compile(rb"[:\[,][ \t]*(?:-?Inf(?!inity)|-NaN)|[0-9.eE+-]{1000}")
 """What Arrow takes and Spark does not, or not always: names of what is no number, long numbers."""
@@ -115,29 +118,41 @@ def _read_block(block: bytes, types: Mapping[str, ColumnType]) -> Iterator[pa.Ta
         raise NotPlain
     if b"\r" in block:
         block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    whole = _read_alike(block, types)
-    if whole is None:
+    parts: Iterable[pa.Table | bytes] | None = _read_alike(block, types)
+    if parts is None:
         whole = _read_plain(block, types, threads=True)
-    if whole is not None:
-        yield whole
-        return
-    tables = (_read_part(part, types) for part in cut_parts(block))
+        parts = cut_parts(block) if whole is None else [whole]
+    tables = (_read_part(part, types) if isinstance(part, bytes) else part for part in parts)
     for _, alike in groupby(tables, key=lambda t: t.schema):
         yield pa.concat_tables(alike)
 
 
-def _read_alike(block: bytes, types: Mapping[str, ColumnType]) -> pa.Table | None:
-    """The rows, if all lines are alike: parts that a processor holds near it, one by one."""
+def _read_alike(block: bytes, types: Mapping[str, ColumnType]) -> list[pa.Table | bytes] | None:
+    """The rows of lines that are alike, in parts that a processor holds near it, and between them
+    pieces with other lines (None: many of the first part are other ones)."""
     if not (block.isascii() or _is_utf8(block)):
         return None
     kinds = {name: _plain_type(kind) for name, kind in types.items()}
-    tables = []
+    found: list[pa.Table | bytes] = []
     for part in cut_parts(block, _AT_ONCE):
-        table = read_uniform(part, kinds)
-        if table is None:
+        pieces = _cut_alike(part, kinds, _AT_ONCE)
+        if not found and all(isinstance(piece, bytes) for piece in pieces):
             return None
-        tables.append(table)
-    return pa.concat_tables(tables) if tables else None
+        found += pieces
+    return found or None
+
+
+def _cut_alike(part: bytes, kinds: Mapping[str, pa.DataType], size: int) -> list[pa.Table | bytes]:
+    """The rows of lines that are alike in a part of about so many bytes, and between them pieces
+    with other lines, which are looked for by quarters, until there are some in each."""
+    table = read_uniform(part, kinds)
+    if table is not None or size <= _PIECE:
+        return [part if table is None else table]
+    quarter = size // 4
+    found = [_cut_alike(piece, kinds, quarter) for piece in cut_parts(part, quarter)]
+    if all(isinstance(pieces[0], bytes) and len(pieces) == 1 for pieces in found):
+        return [part]
+    return [piece for pieces in found for piece in pieces]
 
 
 def _read_part(part: bytes, types: Mapping[str, ColumnType]) -> pa.Table:

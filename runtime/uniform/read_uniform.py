@@ -17,13 +17,14 @@ from ontoweir.runtime.uniform.parse_whole import parse_whole
 
 _MEMBER = re.compile(
     rb'(?P<key>"[^"\\,\x00-\x1f]*")[ \t]*:[ \t]*'
-    rb'(?P<value>"[^"\\,\x00-\x1f]*"|-?[0-9][0-9.eE+-]*|null)(?P<end>[ \t]*)(?P<next>[,}])[ \t]*'
+    rb'(?P<value>"[^"\\,\x00-\x1f]*"|-?[0-9][0-9.eE+-]*|null|true|false)'
+    rb"(?P<end>[ \t]*)(?P<next>[,}])[ \t]*"
 )
 _NUMBER = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
 _FAR = 40
 """Bytes of the longest number."""
 _QUOTE, _COMMA, _NEWLINE, _BLANK = (ord(c) for c in '",\n ')
-_NULL = np.uint64(int.from_bytes(b"null", "little"))
+_NULL, _TRUE, _FALSE = (int.from_bytes(w, "little") for w in (b"null", b"true", b"false"))
 _MARGIN = 16
 """Bytes before and after the lines, so that words can be read at their ends."""
 _SHORT = 12
@@ -56,8 +57,8 @@ class _Lines:
 
 
 def read_uniform(block: bytes, kinds: Mapping[str, pa.DataType]) -> pa.Table | None:
-    """The members wanted of lines that are all alike: texts, int64, and of other numbers the text
-    (None: they are not alike).
+    """The members wanted of lines that are all alike: texts, int64, truth, and of other numbers the
+    text (None: they are not alike).
 
     Args:
         block: at least one line, UTF-8, none of them blank.
@@ -94,7 +95,8 @@ def read_uniform(block: bytes, kinds: Mapping[str, pa.DataType]) -> pa.Table | N
 
 
 def _is_other(kind: pa.DataType) -> bool:
-    return not (pa.types.is_string(kind) or pa.types.is_int64(kind) or _is_fraction(kind))
+    known = pa.types.is_string(kind) or pa.types.is_int64(kind) or pa.types.is_boolean(kind)
+    return not (known or _is_fraction(kind))
 
 
 def _is_fraction(kind: pa.DataType) -> bool:
@@ -136,7 +138,7 @@ def _read_values(
         return None
     words = held.words[starts]
     quoted = (words & np.uint64(0xFF)) == _QUOTE
-    none = ((words & np.uint64(0xFFFFFFFF)) == _NULL) & (lengths == 4)
+    none = _are_equal(words, lengths, _NULL, 4)
     texts = int(np.count_nonzero(quoted))
     whole = not none.any()
     mask = None if whole else none
@@ -154,6 +156,10 @@ def _read_values(
         return pa.nulls(len(starts), pa.null() if kind is None else _given(kind)), 0
     if kind is not None and pa.types.is_string(kind):
         return None
+    if kind is None or pa.types.is_boolean(kind):
+        true = _are_equal(words, lengths, _TRUE, 4)
+        if (true | none | _are_equal(words, lengths, _FALSE, 5)).all():
+            return pa.array(true, pa.bool_(), mask=mask), 0
     made = None
     if kind is None or pa.types.is_int64(kind):
         made = _take_whole(held, starts, words, ends, mask)
@@ -163,6 +169,13 @@ def _read_values(
         if made is not None and pc.all(pc.match_substring_regex(made, _NUMBER)).as_py() is False:
             made = None
     return None if made is None else (made, 0)
+
+
+def _are_equal(words: Array, lengths: Array, literal: int, size: int) -> Array:
+    """Which values are a literal of less than eight bytes, by the words they begin with."""
+    same: Array = (words & np.uint64((1 << 8 * size) - 1)) == np.uint64(literal)
+    same &= lengths == size
+    return same
 
 
 def _take_whole(

@@ -13,13 +13,13 @@ from ontoweir.rewriter.model.spj import Attribute, Constant, TextColumn, View, V
 from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.columnar.find_repeated_keys import find_repeated_keys
 from ontoweir.runtime.columnar.frame import Array
-from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.columnar.write_texts import encode_texts, write_texts
 from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.ingest.build_members import MemberBuilder
 from ontoweir.runtime.ingest.encode_members import MemberEncoder
 from ontoweir.runtime.pool.string_pool import StringPool
 from ontoweir.runtime.sources.derive_values import derive_relation
+from ontoweir.runtime.times.steps import Steps
 from ontoweir.runtime.views.prepare_view import (
     ONE_ROW,
     PreparedBranch,

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from ontoweir.rewriter.model.add_views import base_tables
-from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.division.task_failure import TaskFailure
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.ingest.admit_rows import Admitted
@@ -15,6 +14,7 @@ from ontoweir.runtime.live.checkpoint.state_tables import decode_table, encode_t
 from ontoweir.runtime.live.model.divided_state import PartState
 from ontoweir.runtime.live.model.row_places import PLACES
 from ontoweir.runtime.sources.history import History
+from ontoweir.runtime.times.steps import Steps
 
 _TIMES = "__times"
 

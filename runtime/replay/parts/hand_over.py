@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from ontoweir.files.replace_file import replacing
 from ontoweir.runtime.chunks.read_chunk import Chunk
-from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.ingest.admit_rows import Admitted
+from ontoweir.runtime.times.steps import Steps
 
 ROWS = ".rows"
 """How the names of these files end; whoever has read one removes it."""

@@ -15,6 +15,8 @@ from ontoweir.runtime.chunks.portions import FEWEST, PORTION, Portions
 from ontoweir.runtime.chunks.read_chunk import Chunk, read_chunk
 from ontoweir.runtime.engine.advance_rows import admit_chunk
 from ontoweir.runtime.engine.execution import ExecutionContext
+from ontoweir.runtime.folded.fold_rows import Folds
+from ontoweir.runtime.folded.list_folded import Folding
 from ontoweir.runtime.ingest.admit_rows import Admitted, ReferenceCheck
 from ontoweir.runtime.ingest.encode_members import FEW
 from ontoweir.runtime.replay.ranges.thin_chunks import (
@@ -57,12 +59,14 @@ class Asked:
     `wanted`: which rows of streams are enough (list_thinned). While these are few of those that are
     read, only they are kept, and a portion is in memory with the others. `enough`: after so many
     rows no more are asked for, so nothing is read ahead of them (None: all are). `narrow`: the
-    streams whose decimals may come as such of 64 bits (list_narrow).
+    streams whose decimals may come as such of 64 bits (list_narrow). `folding`: the streams of
+    which few rows stand for all (list_folded), as long as they do.
     """
 
     wanted: Wanted = field(default_factory=lambda: MappingProxyType({}))
     enough: int | None = None
     narrow: Set[str] = frozenset()
+    folding: Folding = field(default_factory=lambda: MappingProxyType({}))
 
 
 EVERYTHING = Asked()
@@ -95,34 +99,34 @@ def read_chunks(
         DataError: when its chunk is asked for: the data breaks what is declared of timestamps, or
             cannot be read.
     """
-    wanted, enough = asked.wanted, asked.enough
+    wanted, enough, folds = asked.wanted, asked.enough, Folds(asked.folding)
 
     def prepare(chunk: Chunk, thin: bool) -> Mapping[str, Admitted]:
         admitted = join_late(chunk, admit(histories, checks, chunk, span))
-        return thin_rows(work, admitted, wanted) if thin else admitted
+        return folds.fold(thin_rows(work, admitted, wanted)) if thin else admitted
 
     def read(place: Mapping[str, Cursor], asked: int) -> tuple[Chunk, Mapping[str, Admitted]]:
         """`asked`: rows of the chunks before; where enough are, this chunk ends with them."""
         parts: list[Portion] = []
-        left, thin, done = work.rows_per_chunk, bool(wanted), False
+        left, thin, done = work.rows_per_chunk, bool(wanted or folds.folding), False
         portion = min(left, max(PORTION, FEWEST * len(histories)))
         begun: deque[tuple[Chunk, Future[Mapping[str, Admitted]]]] = deque()
         while True:
             short = 0 if thin else work.rows_per_chunk // _SHORT
-            while not done and len(begun) < (beside if thin else 1) and (left > short or not parts):
+            most_begun = beside if thin and (wanted or folds.pay) else 1
+            while not done and len(begun) < most_begun and (left > short or not parts):
                 if enough is not None and asked >= enough:
                     break
-                most = portion if thin else left
-                chunk = read_chunk(portions, histories, place, most, span[1])
-                asked += sum(len(s.times) for s in chunk.slices.values())
+                chunk = read_chunk(portions, histories, place, portion if thin else left, span[1])
+                asked += sum(len(s.stamps) for s in chunk.slices.values())
                 begun.append((chunk, preparing.submit(prepare, chunk, thin)))
                 place, done = chunk.after, chunk.done
             if not begun:
                 return unite_chunks(parts)
             chunk, coming = begun.popleft()
             admitted = coming.result()
-            rows = sum(len(s.times) for s in chunk.slices.values())
-            kept = sum(len(a.times) for a in admitted.values())
+            rows = sum(len(s.stamps) for s in chunk.slices.values())
+            kept = sum(len(a.stamps) for a in admitted.values())
             thin = thin and FEW * kept <= rows
             left -= max(kept, rows // THINNEST) if thin else rows
             parts.append(drop_slices(chunk, admitted))

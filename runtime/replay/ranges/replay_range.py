@@ -40,6 +40,7 @@ from ontoweir.runtime.engine.count_emitted import count_emitted, count_own
 from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
 from ontoweir.runtime.engine.merge_group_deltas import drop_known, merge_group_deltas
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan, prepare_plans
+from ontoweir.runtime.folded.list_folded import list_folded
 from ontoweir.runtime.ingest.admit_rows import ReferenceCheck
 from ontoweir.runtime.ingest.list_references import reference_checks
 from ontoweir.runtime.kernel.tables_of_size import level_streams
@@ -233,7 +234,8 @@ def _replay(
     answering = task.level is None and not task.grouped
     at_end = answering and work.aggregates is not None and work.aggregates.final
     span = (task.start_us, task.stop_us)
-    asked = Asked(list_thinned(work, plans), narrow=list_narrow(work, histories))
+    folding = list_folded(work, plans) if answering else {}
+    asked = Asked(list_thinned(work, plans), None, list_narrow(work, histories), folding)
     coming = read_chunks(work, histories, checks, state.cursors, span, asked=asked)
     chunks = held.enter_context(closing(coming))
     later = held.enter_context(write_behind())

@@ -15,11 +15,11 @@ from ontoweir.runtime.chunks.check_values import check_values
 from ontoweir.runtime.chunks.late_rows import LateColumns
 from ontoweir.runtime.chunks.read_chunk import Chunk
 from ontoweir.runtime.chunks.row_groups import MAPPED
-from ontoweir.runtime.columnar.frame import starts_of_runs
-from ontoweir.runtime.columnar.steps import Steps
+from ontoweir.runtime.columnar.frame import Array, ones, starts_of_runs
 from ontoweir.runtime.engine.advance_rows import share_steps
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan, list_wanted
+from ontoweir.runtime.folded.find_extremes import read_numbers
 from ontoweir.runtime.ingest.admit_rows import (
     Admitted,
     CodedTexts,
@@ -29,6 +29,7 @@ from ontoweir.runtime.ingest.encode_members import FEW, MemberEncoder
 from ontoweir.runtime.ingest.select_candidates import Selection, find_rows
 from ontoweir.runtime.sources.coded_texts import concat_rows, pick_rows
 from ontoweir.runtime.sources.history import History
+from ontoweir.runtime.times.steps import Steps
 
 Wanted = Mapping[str, Set[Selection]]
 """By stream, what its rows keep that some member can want; of other streams all rows count."""
@@ -166,7 +167,7 @@ class Portion:
 
 def drop_slices(chunk: Chunk, admitted: Mapping[str, Admitted]) -> Portion:
     """A chunk that was admitted, of which nothing else is kept in memory."""
-    lengths = {name: len(rows.times) for name, rows in chunk.slices.items()}
+    lengths = {name: len(rows.stamps) for name, rows in chunk.slices.items()}
     return Portion(replace(chunk, slices={}), admitted, lengths)
 
 
@@ -210,4 +211,30 @@ def _unite_rows(parts: Sequence[Admitted], lengths: Sequence[int]) -> Admitted:
         parts[0].filled,
         parts[0].among,
         parts[0].limits,
+        weights=_unite_weights(parts),
+        sums=_unite_sums(parts),
     )
+
+
+def _unite_sums(parts: Sequence[Admitted]) -> dict[str, Array]:
+    """What the values add up to that rows stand for; those of rows that stand for themselves are
+    read then."""
+    names = {name for part in parts for name in part.sums}
+    return {name: np.concatenate([_list_sums(part, name) for part in parts]) for name in names}
+
+
+def _list_sums(part: Admitted, name: str) -> Array:
+    """Of each row, what the values of a column add up to that it stands for."""
+    if name in part.sums:
+        return part.sums[name]
+    found = read_numbers(part.table.column(name))
+    assert found is not None, "of a stream all parts have a column as the same type"
+    return found[0].astype(np.int64)
+
+
+def _unite_weights(parts: Sequence[Admitted]) -> Array | None:
+    """How often each row counts (None: once)."""
+    if all(part.weights is None for part in parts):
+        return None
+    counted = (ones(len(p.stamps)) if p.weights is None else p.weights for p in parts)
+    return np.concatenate(list(counted))

@@ -19,8 +19,8 @@ from ontoweir.mappings.model.catalog import (
     VersionsOf,
 )
 from ontoweir.runtime.blocks.meet_rows import MetStreams, held_schema, meet_rows
-from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.ingest.admit_rows import Admitted
+from ontoweir.runtime.times.steps import Steps
 
 K, A = Column("k", StringType(), enum=("p", "q")), Column("a", IntType())
 BASE = Stream("s", DataSource("parquet", None), "ts", 1, None, (K, A))

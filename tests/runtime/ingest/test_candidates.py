@@ -18,7 +18,6 @@ from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.runtime.columnar.check_domain import check_domain, find_held, lies_inside
 from ontoweir.runtime.columnar.frame import ColumnKind, Frame, starts_of_runs
-from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.ingest.admit_rows import Admitted, ColumnMemory, _off_step
 from ontoweir.runtime.ingest.build_members import MemberBuilder
 from ontoweir.runtime.ingest.encode_members import MemberEncoder
@@ -29,6 +28,8 @@ from ontoweir.runtime.ingest.select_candidates import (
     select_candidates,
 )
 from ontoweir.runtime.pool.string_pool import StringPool
+from ontoweir.runtime.times.steps import Steps
+from ontoweir.runtime.times.time_runs import TimeRuns
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import make_case
 from tests.runtime.harness import make_catalog
@@ -126,10 +127,11 @@ def test_extremes_say_what_every_value_does(values: list[int | None], kind: pa.D
 def test_steps_are_counted(times: list[int], step: int, repeat: int) -> None:
     stamps = np.repeat(np.array(sorted(times), dtype=np.int64), repeat)
     first = np.flatnonzero(starts_of_runs(stamps))
-    off = _off_step(stamps, step, first)
+    runs = TimeRuns(stamps[first], first, len(stamps))
+    off = _off_step(runs, step)
     counted = [t // step for t in stamps.tolist()]
     some = np.arange(0, len(stamps), 3)
-    for steps in (Steps(stamps, step, first), Steps(stamps, step)):
+    for steps in (Steps(stamps, step, first), Steps(stamps, step), Steps(runs, step)):
         assert len(steps) == len(stamps)
         assert steps.at(some).tolist() == counted[::3]
         assert steps.all().tolist() == counted

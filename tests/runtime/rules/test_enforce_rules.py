@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.rules.enforce_rules import enforce_rules
 from ontoweir.runtime.rules.rule_state import UNKNOWN, RuleState, Values, read_rule, write_rule
 from ontoweir.runtime.rules.watched_rule import RuleKind, WatchedRule
+from ontoweir.runtime.times.steps import Steps
 
 GAP = WatchedRule("s", ("k",), RuleKind.GAP, 2, None, None, keep_us=10, reject=True, limited=True)
 

@@ -17,12 +17,12 @@ from ontoweir.mappings.model.catalog import (
     Lag,
     Stream,
 )
-from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.rules import meter_rules as module
 from ontoweir.runtime.rules.meter_rules import Metered, RuleMeter, list_metered, meter_rules
 from ontoweir.runtime.rules.watched_rule import describe_rule
 from ontoweir.runtime.times.sliding_max import SlidingMax
+from ontoweir.runtime.times.steps import Steps
 
 Row = tuple[int | None, bool, int]
 """k, last, ts."""

@@ -14,8 +14,8 @@ from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.runtime.columnar.check_domain import arrow_type
-from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.ingest.admit_rows import Admitted
+from ontoweir.runtime.times.steps import Steps
 from ontoweir.runtime.views.feed_views import feed_views, fill_relations
 from ontoweir.runtime.views.prepare_view import list_columns, prepare_view
 from tests.rewriter.views.view_project import open_project, triples_map

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ontoweir.runtime.columnar.frame import Array, starts_of_runs
+from ontoweir.runtime.times.time_runs import TimeRuns, Times, pick_times
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +16,7 @@ class Steps:
     number of its first row (None: not found yet), so that equal ones are divided once.
     """
 
-    times: Array
+    times: Times
     step_us: int = 1
     first: Array | None = None
     _all: list[Array] = field(default_factory=list, compare=False, repr=False)
@@ -32,7 +33,7 @@ class Steps:
         """Of some rows."""
         if self._all:
             return self._all[0][index]
-        return self.times[index] // self.step_us
+        return pick_times(self.times, index) // self.step_us
 
     def all(self) -> Array:
         """Of all rows."""
@@ -41,6 +42,8 @@ class Steps:
         return self._all[0]
 
     def _count(self) -> Array:
+        if isinstance(self.times, TimeRuns):
+            return np.repeat(self.times.marks // self.step_us, self.times.lengths)
         if self.step_us == 1:
             return self.times
         if self.first is None:
