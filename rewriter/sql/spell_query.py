@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql_expressions.parse_names import parse_names
+from ontoweir.rewriter.calendar.limit_filters import limit_filters
 from ontoweir.rewriter.calendar.spell_now import spell_now
 from ontoweir.rewriter.calendar.spell_parts import spell_parts
 from ontoweir.rewriter.greatest.order_texts import order_texts
 from ontoweir.rewriter.groups.read_sql_aggregate import name_quantiles
 from ontoweir.rewriter.nulls.settle_false import settle_false
-from ontoweir.rewriter.reshaped.limit_filters import limit_filters
 from ontoweir.rewriter.reshaped.open_rows import open_rows
 from ontoweir.rewriter.reshaped.read_unpivots import read_unpivots
 from ontoweir.rewriter.reshaped.spell_values import spell_values
