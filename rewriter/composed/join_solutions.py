@@ -80,13 +80,13 @@ def join_solutions(
             own: Known = dict.fromkeys(one.variables)
             parts.append(open_nothing(how.moment(streams), own, catalog))
             continue
-        static = one.static and not list_read(union, catalog)
+        words = [t.text.upper() for t in Tokens(one.text).tokens if t.kind == "word"]
+        static = "GRAPH" not in words and not list_read(union, catalog)
         made = open_static(union, how.moment(streams), catalog) if static else None
         if made is None:
-            words = [t.text.upper() for t in Tokens(one.text).tokens if t.kind == "word"]
             read = list_read(union, catalog) if _is_in_time(union) else list_streams(union, catalog)
             single = words.count("GRAPH") == 1 and len(read) == 1
-            made = open_part(union, catalog, single=single)
+            made = _open_part(union, catalog, how, single=single)
         if made is None or any(len(of) != 1 for of in made.kinds.values()):
             return None
         parts.append(made)
@@ -103,6 +103,28 @@ def join_solutions(
     if whole and plain and windows and alone:
         return None  # when each answer ends is known
     return _Joiner(asked, parts, name, catalog, how).join(streams)
+
+
+def _open_part(
+    union: SpjUnion, catalog: Catalog, how: Asked, *, single: bool
+) -> SolutionPart | None:
+    """The rows of a part; of the first groups a query that joins nothing with them."""
+    groups = union.aggregation
+    if groups is None or groups.numbered is None:
+        return open_part(union, catalog, single=single)
+    every = replace(union, aggregation=replace(groups, numbered=None))
+    whole = open_part(every, catalog, single=single)
+    if whole is None:
+        return None
+    names = groups.numbered.columns
+    text = PartOfText("", names, JoinKind.INNER, ())
+    asked = JoinedText((text,), names, distinct=False, around=None, late=frozenset())
+    streams = tuple(list_read(union, catalog))
+    made = _Joiner(asked, [whole], union.name, catalog, how).join(streams)
+    if made is None or made.joined is None:
+        return None
+    first = replace(made.joined, numbered=groups.numbered)
+    return open_part(replace(made, joined=first), catalog)
 
 
 class _Joiner:

@@ -144,7 +144,14 @@ def _open_joined(
         known = dict(joined.row.terms.disjuncts[0].outputs)
         shown = joined.row.told
         terms = {n: (known[n] if n in known else _make_literal(n, kinds[n]),) for n in shown}
-    return SolutionPart(union, None, kinds, terms, loose=frozenset(terms) - _list_sure(joined))
+    sure = _list_sure(joined)
+    terms |= {n: tuple(map(_always, terms[n])) for n in sure & terms.keys()}
+    return SolutionPart(union, None, kinds, terms, loose=frozenset(terms) - sure)
+
+
+def _always(output: Output) -> Output:
+    """A term that is there in every solution."""
+    return replace(output, optional=False) if isinstance(output, LiteralOutput) else output
 
 
 def _list_sure(joined: Joined[SpjUnion]) -> set[str]:
@@ -190,8 +197,8 @@ def _is_of(part: Output, variable: str) -> bool:
 
 
 def open_static(union: SpjUnion, first: SpjUnion, catalog: Catalog) -> SolutionPart | None:
-    """The rows of a part that always hold, from the first timestamp of some streams on (None: they
-    are of a stream, or computed).
+    """The rows of a part that always hold, from the first timestamp of some streams on, or groups
+    of them (None: they are of a stream, or computed).
 
     Args:
         union: its solutions.
@@ -200,9 +207,21 @@ def open_static(union: SpjUnion, first: SpjUnion, catalog: Catalog) -> SolutionP
     """
     wide = extend_catalog(catalog, union)
     tables = {o.table for q in union.disjuncts for o in q.occurrences}
-    plain = union.aggregation is None and not union.distinct and union.standing is None
-    if not plain or union.blocks or tables & wide.streams.keys() or not union.disjuncts:
+    if union.joined is not None or union.standing is not None or not union.disjuncts:
         return None
+    if union.blocks or tables & wide.streams.keys():
+        return None
+    rows = _hold(union, first, catalog)
+    if union.aggregation is not None or union.distinct:
+        return open_part(rows, catalog, single=True)
+    outputs = [dict(q.outputs) for q in union.disjuncts]
+    terms = {n: tuple(o[n] for o in outputs) for n in union.variables}
+    kinds = {n: _list_types(union, n, terms[n], catalog) for n in union.variables}
+    return SolutionPart(rows, None, kinds, terms, ever=True)
+
+
+def _hold(union: SpjUnion, first: SpjUnion, catalog: Catalog) -> SpjUnion:
+    """Static rows as those of a first timestamp, which never leave."""
     answers, block = make_answers(first, FIRST, catalog)
     end = f"{ENDS}1"
     disjuncts = []
@@ -216,10 +235,7 @@ def open_static(union: SpjUnion, first: SpjUnion, catalog: Catalog) -> SolutionP
                 outputs=(*query.outputs, (end, told)),
             )
         )
-    outputs = [dict(q.outputs) for q in union.disjuncts]
-    terms = {n: tuple(o[n] for o in outputs) for n in union.variables}
-    kinds = {n: _list_types(union, n, terms[n], catalog) for n in union.variables}
-    rows = replace(
+    return replace(
         union,
         variables=(*union.variables, end),
         disjuncts=tuple(disjuncts),
@@ -227,7 +243,6 @@ def open_static(union: SpjUnion, first: SpjUnion, catalog: Catalog) -> SolutionP
         ends=(end,),
         blocks=(block,),
     )
-    return SolutionPart(rows, None, kinds, terms, ever=True)
 
 
 def open_begun(first: SpjUnion, catalog: Catalog) -> SpjUnion:

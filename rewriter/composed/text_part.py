@@ -15,7 +15,7 @@ from ontoweir.rewriter.clauses.list_items import (
 from ontoweir.rewriter.composed.list_visible import list_given, list_visible
 from ontoweir.rewriter.composed.read_select import read_select
 from ontoweir.rewriter.model.joined import JoinKind
-from ontoweir.rewriter.syntax.locate_tokens import SparqlToken
+from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens
 
 BESIDE = (ItemKind.ABSENT, ItemKind.PRESENT)
 STATIC = (ItemKind.TRIPLES, ItemKind.VALUES)
@@ -194,6 +194,18 @@ def is_static(inner: Sequence[Item]) -> bool:
     """
     kinds = {i.kind for i in inner}
     return ItemKind.TRIPLES in kinds and kinds <= {ItemKind.TRIPLES, ItemKind.FILTER}
+
+
+def has_patterns(text: str) -> bool:
+    """Whether a query of static patterns has more than VALUES, and FILTERs of these.
+
+    Args:
+        text: of the query.
+    """
+    tokens = Tokens(text).tokens
+    opens = next(n for n, token in enumerate(tokens) if token.text == "{")
+    plain = (ItemKind.VALUES, ItemKind.FILTER)
+    return any(item.kind not in plain for item in list_items(tokens, opens))
 
 
 def read_beside(tokens: Sequence[SparqlToken], item: Item) -> TextPart | None:

@@ -66,6 +66,7 @@ def parse_query(
     file: str,
     values: frozenset[str] = frozenset(),
     late: frozenset[str] = frozenset(),
+    bare: bool = False,
 ) -> tuple[ConjunctiveQuery, ...]:
     """The conjunctive queries whose union `text` is, at least one, all with the same head.
 
@@ -78,6 +79,7 @@ def parse_query(
         file: where it stands, for messages.
         values: properties of the rows of SELECTs within it that are values, and no times.
         late: variables that may have no value: FILTERs of them are computed of solutions.
+        bare: VALUES alone are a query, too.
 
     Raises:
         QueryError: the text is not SPARQL, or outside the query language.
@@ -91,7 +93,7 @@ def parse_query(
         tokens = Tokens(whole)
         prologue, query = parse_sparql(whole, tokens, file)
     parser = _Parser(tokens, name, file, prologue, inner)
-    parser.computed.late = late
+    parser.computed.late, parser.bare = late, bare
     return parser.read(name_quantiles(query, parser.terms.read))
 
 
@@ -108,6 +110,7 @@ class _Parser:
         used = frozenset(t.text[1:] for t in tokens.tokens if t.kind == "var")
         self.terms = Terms(prologue, used, self.error, tokens.line_of_prefix)
         self.times: dict[Variable, Source] = {}
+        self.bare = False
         self.first = tokens.line_of("SELECT", *FORMS.values()) or 1
         self.computed = ComputationReader(
             self.terms.read,
@@ -176,6 +179,7 @@ class _Parser:
                 hidden=frozenset(self.terms.fresh) | hidden | made_variables(self.inner),
                 counted=counted - self.computed.names,
                 aggregates=aggregation is not None or bool(buckets),
+                bare=self.bare,
             ),
             locate=lambda v: self.tokens.line_of(f"?{v.name}", f"${v.name}") or self.first,
             source=source,

@@ -14,8 +14,9 @@ from ontoweir.rewriter.algebra.compile_in_steps import count_in_steps
 from ontoweir.rewriter.clauses.lift_exists import lift_exists
 from ontoweir.rewriter.composed.begin_parts import begin_parts
 from ontoweir.rewriter.composed.join_solutions import Asked, join_solutions
-from ontoweir.rewriter.composed.split_joined import JoinedText, split_joined
+from ontoweir.rewriter.composed.split_joined import JoinedText, PartOfText, split_joined
 from ontoweir.rewriter.composed.split_union import split_union
+from ontoweir.rewriter.composed.text_part import has_patterns
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.share_steps import share_steps
 from ontoweir.rewriter.model.spj import SpjUnion
@@ -52,17 +53,15 @@ def compile_joined(
     known = catalog or workspace.project.catalog
     certain = CertainCompiler(workspace) if _is_set(asked, name, file) else workspace
 
+    def compile_part(n: int, part: PartOfText, over: Catalog | None) -> CompiledQuery:
+        by = workspace if part.counts else certain
+        if part.static and not has_patterns(part.text):  # VALUES alone
+            branches = parse_query(part.text, name=f"{name}_{n}", file=file, bare=True)
+            return by.compile_branches(branches, catalog=over, quiet=True)
+        return read(by, part.text, f"{name}_{n}", file, catalog=over)
+
     def compile_parts(over: Catalog | None) -> list[CompiledQuery]:
-        return [
-            read(
-                workspace if part.counts else certain,
-                part.text,
-                f"{name}_{n}",
-                file,
-                catalog=over,
-            )
-            for n, part in enumerate(asked.parts)
-        ]
+        return [compile_part(n, part, over) for n, part in enumerate(asked.parts)]
 
     try:
         made = compile_parts(catalog)
