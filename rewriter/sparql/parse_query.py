@@ -43,7 +43,7 @@ from ontoweir.rewriter.sparql.patterns import (
 from ontoweir.rewriter.sparql.read_aggregation import aggregated_variables, read_aggregation
 from ontoweir.rewriter.sparql.read_dataset import read_dataset
 from ontoweir.rewriter.sparql.read_terms import Terms
-from ontoweir.rewriter.sparql.read_values import ValuesReader
+from ontoweir.rewriter.sparql.read_values import ValuesReader, refuse_behind_groups
 from ontoweir.rewriter.subqueries.check_subselects import check_subselects
 from ontoweir.rewriter.subqueries.cut_subselects import cut_subselects, made_variables
 from ontoweir.rewriter.syntax.group_binds import group_binds
@@ -153,7 +153,10 @@ class _Parser:
         pattern: Pattern = self.read_group(query["where"], None)
         if "valuesClause" in query:
             line = self.tokens.next(lambda t: t.text.upper() == "VALUES")
-            pattern = Join((pattern, self.values.read_values(query["valuesClause"], line)))
+            values = self.values.read_values(query["valuesClause"], line)
+            if aggregation is not None:
+                refuse_behind_groups(values, aggregation.group, self.error, line)
+            pattern = Join((pattern, values))
         branches = distribute_unions(
             pattern,
             distinct=distinct,

@@ -1,5 +1,7 @@
 """Read VALUES, and BIND of a constant: variables with fixed values."""
 
+from collections.abc import Sequence
+
 import rdflib
 
 from ontoweir.errors import Source
@@ -100,3 +102,39 @@ class ValuesReader:
 
 def _is_undefined(node: object) -> bool:
     return type(node) is str and node == "UNDEF"
+
+
+def refuse_behind_groups(pattern: Pattern, group: Sequence[str], refuse: Refuse, line: int) -> None:
+    """Raise QueryError for VALUES behind a query that groups, which is joined with its groups
+    (SPARQL 1.1, 18.2.4.3), where that is not the same as before they are made: of what is no key of
+    groups, without a value, or with equal rows.
+
+    Args:
+        pattern: of VALUES.
+        group: the variables that are grouped by.
+        refuse: makes the error.
+        line: of VALUES.
+    """
+    inside = "write it in the braces of WHERE, where it chooses solutions before they are grouped"
+    if not isinstance(pattern, Values):
+        raise refuse(
+            "UNDEF in VALUES behind a query that groups",
+            "such a row is joined with groups that others are joined with, too",
+            inside,
+            line,
+        )
+    others = [v.name for v in pattern.variables if v.name not in group]
+    if others:
+        raise refuse(
+            f"VALUES of ?{others[0]} behind a query that groups",
+            f"it is joined with the groups, which are not made by ?{others[0]}",
+            f"{inside}; or HAVING, for what is aggregated",
+            line,
+        )
+    if len(set(pattern.rows)) < len(pattern.rows):
+        raise refuse(
+            "equal rows of VALUES behind a query that groups",
+            "each group would be there for each of them",
+            "leave one of them",
+            line,
+        )

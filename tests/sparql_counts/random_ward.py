@@ -1,5 +1,5 @@
-"""Random queries of the project of ward.py: those of random_parcels.py in other words, by patient or
-by ward, with SELECTs inside that hide times, VALUES, and groups of groups."""
+"""Random queries of the project of ward.py: those of random_parcels.py in other words, by patient
+or by ward, with SELECTs inside that hide times, VALUES, and groups of groups."""
 
 from random import Random
 
@@ -96,9 +96,9 @@ class WardDrawer(QueryDrawer):
             return Drawn(f"{{ {groups} ORDER BY {order} LIMIT 2 }}", [name])
         if shape < 0.92:
             row = self.draw_rows()
-            inner = self.random.choice(["", "DISTINCT "])
+            once = self.random.choice(["", "DISTINCT "])
             names = ["?d", *row.sure]
-            return Drawn(f"{{ SELECT {inner}{' '.join(names)} {{ {row.text} }} }}", row.sure)
+            return Drawn(f"{{ SELECT {once}{' '.join(names)} {{ {row.text} }} }}", row.sure)
         most = f"?a{self.next()}"
         hidden = groups.replace("?d", f"?y{self.number}")
         total = f"{{ SELECT (MAX({name}) AS {most}) {{ {{ {hidden} }} }} }}"

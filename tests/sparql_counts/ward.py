@@ -89,8 +89,8 @@ MAPS = (
     Map("SELECT ward FROM wards WHERE kind = 'gen'", _WARD, ("General",)),
     Map("beds", _BED, ("Bed",), (("cost", 'rr:column "cost"'), ("standsIn", _WARD))),
 )
-_CLASSES = ("Sign", "Pulse", "Heat", "Dose", "Event", "Patient", "Person", "Doctor")
-_CLASSES += ("Ward", "Icu", "General", "Bed", "Ghost")
+_EVENTS = ("Sign", "Pulse", "Heat", "Dose", "Event")
+_CLASSES = (*_EVENTS, "Patient", "Person", "Doctor", "Ward", "Icu", "General", "Bed", "Ghost")
 AXIOMS = (
     *(f":{name} a owl:Class ." for name in _CLASSES),
     *(
@@ -108,8 +108,10 @@ AXIOMS = (
     ":hosts owl:inverseOf :inWard . :treats owl:inverseOf :treatedBy .",
     ":val rdfs:subPropertyOf :amount . :mg rdfs:subPropertyOf :amount .",
     ":treatedBy rdfs:range :Doctor . :standsIn rdfs:range :Ward .",
-    ":Patient rdfs:subClassOf [ a owl:Restriction ; owl:onProperty :treatedBy ; "
-    "owl:someValuesFrom :Doctor ] .",
+    (
+        ":Patient rdfs:subClassOf [ a owl:Restriction ; owl:onProperty :treatedBy ; "
+        "owl:someValuesFrom :Doctor ] ."
+    ),
 )
 STREAMS = {
     "obs": ("of", "sign", "val", "by", "amount", "Sign", "Pulse", "Heat", "Event"),

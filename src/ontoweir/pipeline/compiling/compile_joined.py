@@ -12,11 +12,11 @@ from ontoweir.pipeline.compiling.compile_solutions import compile_moment, tell_n
 from ontoweir.pipeline.compiling.compiler import Compiler
 from ontoweir.rewriter.algebra.compile_in_steps import count_in_steps
 from ontoweir.rewriter.clauses.lift_exists import lift_exists
-from ontoweir.rewriter.composed.begin_parts import begin_parts
 from ontoweir.rewriter.composed.join_solutions import Asked, join_solutions
 from ontoweir.rewriter.composed.split_joined import JoinedText, PartOfText, split_joined
 from ontoweir.rewriter.composed.split_union import split_union
 from ontoweir.rewriter.composed.text_part import has_patterns
+from ontoweir.rewriter.joined.begin_parts import begin_parts
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.share_steps import share_steps
 from ontoweir.rewriter.model.spj import SpjUnion
@@ -32,8 +32,9 @@ def compile_joined(
     file: str,
     catalog: Catalog | None,
     read: Callable[..., CompiledQuery],
-) -> CompiledQuery | None:
-    """The query of solutions that come and go by themselves (None: it is something else).
+) -> CompiledQuery | QueryError | None:
+    """The query of solutions that come and go by themselves; or why a part of it is refused (None:
+    it is something else).
 
     Args:
         workspace: compiles what has no such parts.
@@ -74,10 +75,12 @@ def compile_joined(
         if begins is not None:
             known = replace(known, begins=begins)
             made = compile_parts(known)
-    except QueryError:
-        return None  # what is said of the whole names what was written
+    except QueryError as error:
+        return error
     unions = [one.union for one in made]
     union = join_solutions(asked, unions, name, known, _make_readers(asked, known, name, file))
+    if isinstance(union, QueryError):
+        return union
     if union is None and not any(one.disjuncts for one in unions):
         union = _tell_nothing(workspace, asked, made, known)
     if union is None:

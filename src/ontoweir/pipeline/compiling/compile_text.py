@@ -15,6 +15,7 @@ from ontoweir.pipeline.compiling.compile_solutions import (
     tell_nothing,
 )
 from ontoweir.pipeline.compiling.compiler import Compiler
+from ontoweir.pipeline.compiling.move_values import move_values
 from ontoweir.rewriter.absence.compare_last import compare_last
 from ontoweir.rewriter.absence.compute_matches import compute_matches, list_matches
 from ontoweir.rewriter.absence.compute_solutions import (
@@ -92,15 +93,16 @@ def _compile_opened(
     workspace: Compiler, text: str, name: str, file: str, catalog: Catalog | None
 ) -> CompiledQuery:
     """A SELECT whose classes have names."""
+    text = move_values(text, file)
     text = name_absence(turn_greatest(compare_named_buckets(group_binds(text))))
     try:
         named = _compile_named(workspace, text, name, file, catalog)
         return replace(named, union=hold_set(named.union))
     except QueryError as error:
         joined = compile_joined(workspace, text, name, file, catalog, compile_text)
-        if joined is None:
-            raise refuse_parts(error, text, file) from error
-        return joined
+        if isinstance(joined, CompiledQuery):
+            return joined
+        raise refuse_parts(error, text, file, joined) from error
 
 
 def _compile_named(
