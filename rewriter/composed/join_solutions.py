@@ -102,8 +102,10 @@ def join_solutions(
         static = "GRAPH" not in words and not list_read(union, catalog)
         made = open_static(union, how.moment(streams), catalog) if static else None
         if made is None:
-            read = list_read(union, catalog) if _is_in_time(union) else list_streams(union, catalog)
+            in_time = _is_in_time(union)
+            read = list_read(union, catalog) if in_time else list_streams(union, catalog)
             single = words.count("GRAPH") == 1 and len(read) == 1
+            single = single or (in_time and union.standing is not None)
             made = _open_part(union, catalog, how, single=single)
         if made is None or any(len(of) != 1 for of in made.kinds.values()):
             return None

@@ -26,6 +26,7 @@ from ontoweir.rewriter.absence.compute_solutions import (
 )
 from ontoweir.rewriter.absence.find_greatest import find_greatest
 from ontoweir.rewriter.absence.find_latest import find_latest
+from ontoweir.rewriter.absence.last_matches import last_matches
 from ontoweir.rewriter.absence.pad_solutions import find_stream, is_timed, pad_solutions
 from ontoweir.rewriter.absence.split_last import split_last
 from ontoweir.rewriter.absence.split_latest import LatestText, split_latest
@@ -155,9 +156,8 @@ def _compile_named(
         def compile_one(one: str) -> CompiledQuery:
             return compile_parsed(parse_query(one, name=name, file=file))
 
-        return _compile_split(
-            split, SolutionCompiler(compile_one, name, file, shared, compile_parsed)
-        )
+        work = SolutionCompiler(compile_one, name, file, shared, compile_parsed)
+        return _compile_split(text, split, work)
 
     union = compile_in_steps(compile_over, known)
     incomplete = tuple(dict.fromkeys(r for one in made for r in one.incomplete))
@@ -198,7 +198,7 @@ def _compile_latest(
     return replace(made[0], union=union, incomplete=incomplete)
 
 
-def _compile_split(split: SplitText, work: SolutionCompiler) -> SpjUnion:
+def _compile_split(text: str, split: SplitText, work: SolutionCompiler) -> SpjUnion:
     """The query that its solutions are made into."""
     name, known = work.name, work.catalog
     if split.around is None:
@@ -222,6 +222,10 @@ def _compile_split(split: SplitText, work: SolutionCompiler) -> SpjUnion:
     if static is not None:
         return static
     refuse_windows(solutions, split.source)
+
+    def last(once: bool) -> SpjUnion | None:
+        return last_matches(text, solutions, head, known, split.source, distinct=once)
+
     nested = any(hits.blocks for s in solutions for hits, _, _ in s.parts)
 
     def unite(plain: bool) -> SpjUnion:
@@ -241,10 +245,12 @@ def _compile_split(split: SplitText, work: SolutionCompiler) -> SpjUnion:
         if not nested:
             union = find_latest(solutions, head, known) or find_greatest(solutions, head, known)
             union = union or find_standing(solutions, head, known, distinct=distinct)
+            union = union or last(distinct)
         return union or unite(plain=True)
     windows = has_windows(around)
     if not nested and not windows:
         stands = find_standing(solutions, head, known, distinct=False)
+        stands = stands or last(False)
         if stands is not None:
             return compute_standing(stands, around, known)
     try:
