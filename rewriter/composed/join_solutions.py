@@ -22,6 +22,7 @@ from ontoweir.mappings.model.expression import (
     map_fields,
 )
 from ontoweir.rewriter.absence.rename_views import rename_views
+from ontoweir.rewriter.aggregates.as_having import as_having
 from ontoweir.rewriter.aggregates.unite_parts import PART, unite_parts
 from ontoweir.rewriter.composed.compute_row import RowColumn, RowReader, make_column
 from ontoweir.rewriter.composed.drop_empty import (
@@ -130,6 +131,7 @@ def _open_part(
     union: SpjUnion, catalog: Catalog, how: Asked, *, single: bool
 ) -> SolutionPart | None:
     """The rows of a part; of the first groups a query that joins nothing with them."""
+    union = as_having(union) or union  # which groups are there may change
     groups = union.aggregation
     streams = tuple(list_read(union, catalog))
     if union.standing is not None and union.standing.groups is not None:

@@ -40,6 +40,7 @@ from ontoweir.rewriter.clauses.turn_greatest import turn_greatest
 from ontoweir.rewriter.composed.refuse_parts import refuse_parts
 from ontoweir.rewriter.delays.hold_set import hold_set
 from ontoweir.rewriter.expressions.attach_computation import SeveralRowsError
+from ontoweir.rewriter.grouped.hide_keys import hide_keys
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.ranked.split_limit import split_limit
@@ -95,6 +96,7 @@ def _compile_opened(
 ) -> CompiledQuery:
     """A SELECT whose classes have names."""
     text = move_values(text, file)
+    text = hide_keys(text) or text
     text = name_absence(turn_greatest(compare_named_buckets(group_binds(text))))
     try:
         named = _compile_named(workspace, text, name, file, catalog)
