@@ -117,11 +117,24 @@ def is_apart(tokens: Sequence[SparqlToken], item: Item) -> bool:
 
 
 def _time_of(tokens: Sequence[SparqlToken], item: Item) -> str:
-    """The variable of GRAPH ("": a constant)."""
+    """The variable of GRAPH, in which there are triples, FILTERs of them and VALUES ("": a
+    constant, or of others)."""
     word = tokens[item.first + 1]
-    plain = [t.text.upper() for t in tokens[item.first + 2 : item.last]]
-    clauses = {"FILTER", "OPTIONAL", "MINUS", "BIND", "VALUES", "UNION", "SELECT"}
-    return "" if word.kind != "var" or clauses & {*plain} else word.text[1:]
+    inner = list_items(tokens, item.first + 2)
+    bound = {
+        v
+        for i in inner
+        if i.kind in (ItemKind.TRIPLES, ItemKind.VALUES)
+        for v in list_variables(tokens, i.places)
+    }
+    for one in inner:
+        words = {tokens[n].text.upper() for n in one.places}
+        read = set(list_variables(tokens, one.places))
+        filters = one.kind is ItemKind.FILTER and not one.braces and read <= bound
+        values = one.kind is ItemKind.VALUES and "UNDEF" not in words
+        if not filters and not values and one.kind is not ItemKind.TRIPLES:
+            return ""
+    return word.text[1:] if word.kind == "var" else ""
 
 
 def _read_group(tokens: Sequence[SparqlToken], item: Item) -> TextPart | None:
