@@ -152,11 +152,7 @@ class _Parser:
         self.tokens.next(lambda t: t.text == "{")
         pattern: Pattern = self.read_group(query["where"], None)
         if "valuesClause" in query:
-            line = self.tokens.next(lambda t: t.text.upper() == "VALUES")
-            values = self.values.read_values(query["valuesClause"], line)
-            if aggregation is not None:
-                refuse_behind_groups(values, aggregation.group, self.error, line)
-            pattern = Join((pattern, values))
+            pattern = Join((pattern, self.read_behind(query["valuesClause"], aggregation)))
         branches = distribute_unions(
             pattern,
             distinct=distinct,
@@ -207,6 +203,14 @@ class _Parser:
             )
             for number, branch in enumerate(branches)
         )
+
+    def read_behind(self, clause: Node, aggregation: Aggregation | None) -> Pattern:
+        """VALUES behind the outermost group, as a pattern of it."""
+        line = self.tokens.next(lambda t: t.text.upper() == "VALUES")
+        values = self.values.read_values(clause, line)
+        if aggregation is not None:
+            refuse_behind_groups(values, aggregation.group, self.error, line)
+        return values
 
     def list_order(
         self, aggregation: Aggregation | None, buckets: Sequence[NamedBuckets]

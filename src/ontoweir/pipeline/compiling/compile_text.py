@@ -26,7 +26,6 @@ from ontoweir.rewriter.absence.compute_solutions import (
 )
 from ontoweir.rewriter.absence.find_greatest import find_greatest
 from ontoweir.rewriter.absence.find_latest import find_latest
-from ontoweir.rewriter.absence.last_matches import last_matches
 from ontoweir.rewriter.absence.pad_solutions import find_stream, is_timed, pad_solutions
 from ontoweir.rewriter.absence.split_last import split_last
 from ontoweir.rewriter.absence.split_latest import LatestText, split_latest
@@ -44,6 +43,7 @@ from ontoweir.rewriter.grouped.hide_keys import hide_keys
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.ranked.split_limit import split_limit
+from ontoweir.rewriter.recent.last_matches import last_matches
 from ontoweir.rewriter.sparql.parse_query import parse_query
 from ontoweir.rewriter.standing.compute_standing import compute_standing
 from ontoweir.rewriter.standing.find_registers import find_registers
