@@ -49,7 +49,8 @@ def place_items(
         read = read & bound if item.kind in BESIDE else read
         home = next((p for p in plain if read <= p.bound and p.is_open), None)
         apart = read_beside(tokens, item) if item.kind in BESIDE else None
-        alone = apart is not None and len(parts) == 1  # which is the latest of keys
+        # beside the latest of keys, or what always holds
+        alone = apart is not None and (len(parts) == 1 or (home is not None and home.static))
         if home is not None and not alone:
             home.kept.append((item.first, item.last))
             home.beside += [item] if item.kind in BESIDE else []

@@ -20,6 +20,18 @@ _ALIKE = (
     "a SELECT inside, whose rows have",
 )
 """How refusals begin that say of a part what does not hold of several."""
+_NAMES = frozenset({"FILTER NOT EXISTS", "FILTER EXISTS", "OPTIONAL", "MINUS", "ORDER BY"})
+_WHOLE = (
+    "NOW() inside of",
+    "NOW() in a branch of UNION",
+    "NOW() in SELECT DISTINCT",
+    "branches of the query with different windows",
+    "NOT EXISTS in a subquery with aggregates",
+    "EXISTS in a subquery with aggregates",
+    "OPTIONAL in a subquery with aggregates",
+    "MINUS in a subquery with aggregates",
+)
+"""What is refused of one query, where it is read of several parts: then one of these is not."""
 _BESIDE = ", beside groups, the latest of keys or windows"
 
 
@@ -36,7 +48,8 @@ def refuse_parts(
         of_part: the refusal of a part by itself, or of how they are joined (None: of neither).
     """
     if not error.what.startswith(_ALIKE):
-        return error
+        whole = error.what in _NAMES or error.what.startswith(_WHOLE)
+        return of_part if of_part is not None and whole else error
     if of_part is not None and not of_part.what.startswith("?"):
         return of_part
     tokens = Tokens(text).tokens

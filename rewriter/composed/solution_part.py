@@ -176,8 +176,13 @@ def _list_sure(joined: Joined[SpjUnion]) -> set[str]:
     groups = joined.row.groups
     if groups is None:
         return made
-    counts = {a.name for a in groups.aggregates if a.function in _COUNTS}
-    return (made & set(groups.group)) | counts
+    valued = {
+        a.name
+        for a in groups.aggregates
+        if a.function in _COUNTS
+        or (groups.group and a.function in _OF_ALL and {*a.arguments} <= made)
+    }
+    return (made & set(groups.group)) | valued
 
 
 def _list_told(part: JoinedPart[SpjUnion]) -> set[str]:
@@ -239,6 +244,7 @@ def _hold(union: SpjUnion, first: SpjUnion, catalog: Catalog) -> SpjUnion:
         union,
         variables=(*union.variables, end),
         disjuncts=tuple(disjuncts),
+        distinct=union.distinct and union.aggregation is None,  # as _stay has it
         buckets=tuple(dict.fromkeys((*union.buckets, (answers.stream.name, NEVER)))),
         ends=(end,),
         blocks=(block,),

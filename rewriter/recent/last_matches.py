@@ -60,6 +60,8 @@ def last_matches(
     shown = tuple(dict.fromkeys((*head, *key)))
     if not {*shown} <= {*found.variables} or not found.disjuncts:
         return None
+    if any(getattr(o, "optional", False) for q in found.disjuncts for _, o in q.outputs):
+        return None  # a stream has rows with all values
     try:
         union = unite_solutions(
             found.name,
@@ -101,7 +103,7 @@ def _read_key(text: str) -> tuple[str, ...] | None:
         return None
     mine = [i for i in items if i not in absent]
     inner = list_items(tokens, absent[0].braces[0][0])
-    times = [_read_time(tokens, mine, ItemKind.TRIPLES), _read_time(tokens, inner)]
+    times = [_read_time(tokens, mine, ItemKind.TRIPLES, ItemKind.BIND), _read_time(tokens, inner)]
     if None in times or times[0] == times[1]:
         return None
     time, later = (t or "" for t in times)
@@ -109,7 +111,8 @@ def _read_key(text: str) -> tuple[str, ...] | None:
     if len(after) != 1:
         return None
     static = _list_static(tokens, mine)
-    words = _list_words(tokens, [i for i in mine if i not in static])
+    compared = [i for i in mine if i not in static and i.kind is not ItemKind.BIND]
+    words = _list_words(tokens, compared)
     others = _list_words(tokens, [i for i in inner if i not in after])
     if len(words) != len(others):
         return None
@@ -120,12 +123,13 @@ def _read_key(text: str) -> tuple[str, ...] | None:
                 return None
         elif one.kind != other.kind or there.setdefault(one.text, other.text) != other.text:
             return None
-    own = {other for one, other in there.items() if one != other}
-    if len({*there.values()}) < len(there) or own & there.keys() or there.get(time) != later:
+    own = {other[1:] for one, other in there.items() if one != other}
+    around = {*list_variables(tokens, [n for i in mine for n in i.places])}
+    if len({*there.values()}) < len(there) or own & around or there.get(time) != later:
         return None
     key = tuple(one[1:] for one, other in there.items() if one == other)
     apart = list_variables(tokens, [n for i in static for n in i.places])
-    joined = list_variables(tokens, [n for i in mine if i not in static for n in i.places])
+    joined = list_variables(tokens, [n for i in compared for n in i.places])
     return key if {*apart} & {*joined} <= {*key} else None
 
 

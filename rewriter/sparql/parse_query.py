@@ -75,8 +75,7 @@ def parse_query(
 
     Args:
         text: SPARQL 1.1 SELECT, SELECT DISTINCT, ASK or CONSTRUCT.
-        name: what the query is called.
-        file: where it stands, for messages.
+        name, file: what the query is called, and where it stands, for messages.
         values: properties of the rows of SELECTs within it that are values, and no times.
         late: variables that may have no value: FILTERs of them are computed of solutions.
         bare: VALUES alone are a query, too.
@@ -109,8 +108,7 @@ class _Parser:
         self.tokens, self.name, self.file, self.inner = tokens, name, file, inner
         used = frozenset(t.text[1:] for t in tokens.tokens if t.kind == "var")
         self.terms = Terms(prologue, used, self.error, tokens.line_of_prefix)
-        self.times: dict[Variable, Source] = {}
-        self.bare = False
+        self.times, self.bare = dict[Variable, Source](), False
         self.first = tokens.line_of("SELECT", *FORMS.values()) or 1
         self.computed = ComputationReader(
             self.terms.read,
@@ -152,7 +150,7 @@ class _Parser:
         self.tokens.next(lambda t: t.text == "{")
         pattern: Pattern = self.read_group(query["where"], None)
         if "valuesClause" in query:
-            pattern = Join((pattern, self.read_behind(query["valuesClause"], aggregation)))
+            pattern = Join((pattern, self.read_rows(query["valuesClause"], aggregation)))
         branches = distribute_unions(
             pattern,
             distinct=distinct,
@@ -204,13 +202,14 @@ class _Parser:
             for number, branch in enumerate(branches)
         )
 
-    def read_behind(self, clause: Node, aggregation: Aggregation | None) -> Pattern:
-        """VALUES behind the outermost group, as a pattern of it."""
-        line = self.tokens.next(lambda t: t.text.upper() == "VALUES")
-        values = self.values.read_values(clause, line)
-        if aggregation is not None:
-            refuse_behind_groups(values, aggregation.group, self.error, line)
-        return values
+    def read_rows(self, clause: Node, aggregation: Aggregation | None) -> Pattern:
+        """VALUES, as a pattern; behind the outermost group, of a query that may group."""
+        values = self.values.read_values(clause, line := self.find_line("VALUES"))
+        return refuse_behind_groups(values, aggregation, self.error, line)
+
+    def find_line(self, word: str) -> int:
+        """The line of the next token that is a word."""
+        return self.tokens.next(lambda t: t.text.upper() == word)
 
     def list_order(
         self, aggregation: Aggregation | None, buckets: Sequence[NamedBuckets]
@@ -242,15 +241,12 @@ class _Parser:
 
     def find_times(self, node: object) -> None:
         """Note the variables of every GRAPH: filters before it may compare them."""
-        if isinstance(node, Node):
-            term = node.get("term")
-            if node.name == "GraphGraphPattern" and isinstance(term, rdflib.Variable):
-                self.times.setdefault(Variable(str(term)), Source(self.file))
-            for part in node.values():
-                self.find_times(part)
-        elif isinstance(node, list):
-            for part in node:
-                self.find_times(part)
+        term = node.get("term") if isinstance(node, Node) else None
+        if isinstance(term, rdflib.Variable) and node.name == "GraphGraphPattern":
+            self.times.setdefault(Variable(str(term)), Source(self.file))
+        inner = node.values() if isinstance(node, Node) else node
+        for part in inner if isinstance(node, Node | list) else ():
+            self.find_times(part)
 
     def read_head(self, query: Node) -> tuple[Variable, ...] | None:
         """The answer variables; None for *."""
@@ -284,7 +280,7 @@ class _Parser:
                         for i in range(0, len(flat), 3):
                             parts.append(self.read_triple(flat[i], flat[i + 1], flat[i + 2], time))
                 case "Filter":
-                    line = self.tokens.next(lambda t: t.text.upper() == "FILTER")
+                    line = self.find_line("FILTER")
                     taken = [
                         n for n in split_conjuncts(part["expr"]) if self.computed.takes_filter(n)
                     ]
@@ -301,10 +297,9 @@ class _Parser:
                     self.computed.choices -= len(part["graph"]) > 1
                     parts.append(Union(branches) if len(branches) > 1 else branches[0])
                 case "InlineData":
-                    line = self.tokens.next(lambda t: t.text.upper() == "VALUES")
-                    parts.append(self.values.read_values(part, line))
+                    parts.append(self.read_rows(part, None))
                 case "Bind":
-                    line = self.tokens.next(lambda t: t.text.upper() == "BIND")
+                    line = self.find_line("BIND")
                     self.tokens.skip_parentheses()
                     before = Join(tuple(parts))
                     if is_computed(part["expr"]):
@@ -324,7 +319,7 @@ class _Parser:
 
     def read_graph(self, part: Node) -> Join:
         """GRAPH ?t { … }."""
-        line = self.tokens.next(lambda t: t.text.upper() == "GRAPH")
+        line = self.find_line("GRAPH")
         term = part["term"]
         if not isinstance(term, rdflib.Variable):
             raise self.error(

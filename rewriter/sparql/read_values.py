@@ -1,10 +1,9 @@
 """Read VALUES, and BIND of a constant: variables with fixed values."""
 
-from collections.abc import Sequence
-
 import rdflib
 
 from ontoweir.errors import Source
+from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.query import Iri, Literal, Variable
 from ontoweir.rewriter.sparql.patterns import Join, Pattern, Union, Values, bound_variables
 from ontoweir.rewriter.sparql.read_terms import Refuse, Terms
@@ -104,17 +103,21 @@ def _is_undefined(node: object) -> bool:
     return type(node) is str and node == "UNDEF"
 
 
-def refuse_behind_groups(pattern: Pattern, group: Sequence[str], refuse: Refuse, line: int) -> None:
-    """Raise QueryError for VALUES behind a query that groups, which is joined with its groups
+def refuse_behind_groups(
+    pattern: Pattern, groups: Aggregation | None, refuse: Refuse, line: int
+) -> Pattern:
+    """VALUES; raise QueryError for one behind a query that groups, which is joined with its groups
     (SPARQL 1.1, 18.2.4.3), where that is not the same as before they are made: of what is no key of
     groups, without a value, or with equal rows.
 
     Args:
         pattern: of VALUES.
-        group: the variables that are grouped by.
+        groups: what is grouped (None: nothing is).
         refuse: makes the error.
         line: of VALUES.
     """
+    if groups is None:
+        return pattern
     inside = "write it in the braces of WHERE, where it chooses solutions before they are grouped"
     if not isinstance(pattern, Values):
         raise refuse(
@@ -123,7 +126,7 @@ def refuse_behind_groups(pattern: Pattern, group: Sequence[str], refuse: Refuse,
             inside,
             line,
         )
-    others = [v.name for v in pattern.variables if v.name not in group]
+    others = [v.name for v in pattern.variables if v.name not in groups.group]
     if others:
         raise refuse(
             f"VALUES of ?{others[0]} behind a query that groups",
@@ -138,3 +141,4 @@ def refuse_behind_groups(pattern: Pattern, group: Sequence[str], refuse: Refuse,
             "leave one of them",
             line,
         )
+    return pattern
