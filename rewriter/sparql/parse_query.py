@@ -241,11 +241,12 @@ class _Parser:
 
     def find_times(self, node: object) -> None:
         """Note the variables of every GRAPH: filters before it may compare them."""
-        term = node.get("term") if isinstance(node, Node) else None
-        if isinstance(term, rdflib.Variable) and node.name == "GraphGraphPattern":
-            self.times.setdefault(Variable(str(term)), Source(self.file))
-        inner = node.values() if isinstance(node, Node) else node
-        for part in inner if isinstance(node, Node | list) else ():
+        if isinstance(node, Node):
+            term = node.get("term")
+            if node.name == "GraphGraphPattern" and isinstance(term, rdflib.Variable):
+                self.times.setdefault(Variable(str(term)), Source(self.file))
+            node = list(node.values())
+        for part in node if isinstance(node, list) else ():
             self.find_times(part)
 
     def read_head(self, query: Node) -> tuple[Variable, ...] | None:
