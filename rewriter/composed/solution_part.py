@@ -29,7 +29,7 @@ from ontoweir.rewriter.model.spj import (
     SpjUnion,
     output_attributes,
 )
-from ontoweir.rewriter.standing.answers_of import answers_of
+from ontoweir.rewriter.standing.answers_of import ENDER, answers_of
 from ontoweir.rewriter.standing.make_standing import types_of
 from ontoweir.rewriter.windows.window import ENDS
 
@@ -136,7 +136,8 @@ def _open_joined(
     terms: dict[str, tuple[Output, ...]]
     if joined.row is None:
         rows = [dict(q.outputs) for q in union.disjuncts]
-        of = [(row[joined.part], row) for row in rows]  # a value that is seen is of its part
+        told = (row for row in rows if _is_told(row, joined))
+        of = [(row[joined.part], row) for row in told]  # a value that is seen is of its part
         terms = {n: tuple(r[v] for p, r in of if _is_of(p, v)) for n, v in joined.shown}
     elif joined.row.terms is None:
         return None
@@ -193,6 +194,15 @@ def _list_told(part: JoinedPart[SpjUnion]) -> set[str]:
     if part.groups is not None:
         return _list_valued(part.groups, outputs)
     return {n for n in part.query.variables if all(_has_value(o[n]) for o in outputs)}
+
+
+def _is_told(row: Mapping[str, Output], joined: Joined[SpjUnion]) -> bool:
+    """Whether a row of a part is an answer, and none that only ends others."""
+    part = row[joined.part]
+    assert isinstance(part, ConstantOutput)
+    standing = joined.parts[int(part.value)].query.standing
+    ender = None if standing is None else standing.ender
+    return ender is None or row.get(f"{part.value} {ender}") != ENDER
 
 
 def _is_of(part: Output, variable: str) -> bool:
