@@ -192,6 +192,8 @@ def compare_text(
     read = [n for n in configure_run([job], job.catalog).streams if n in case.rows]
     steps = [int(r[0] or 0) for n in (read or _list_named(query, streams)) for r in case.rows[n]]
     nothing = ("None",) * len(names)
+    standing_groups = None if compiled.union.standing is None else compiled.union.standing.groups
+    late = standing_groups is not None and not standing_groups.group
     groups = compiled.union.aggregation
     updates = job.emit is Emit.ANSWERS and groups is not None
     group = () if groups is None else groups.group
@@ -201,6 +203,8 @@ def compare_text(
             if updates and not known and not group:
                 continue  # updates begin with the first match
             found = standing(known, list(names), set(), moment)
+            if late and not found:
+                continue  # there is a row from the first one on that begins or ends something
             expected = _leave(wanted, len(names))
             found = Counter({row: often for row, often in found.items() if row != nothing})
             expected.pop(nothing, None)  # rdflib leaves out some of what shows no value
