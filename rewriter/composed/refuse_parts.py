@@ -48,8 +48,10 @@ def refuse_parts(
         of_part: the refusal of a part by itself, or of how they are joined (None: of neither).
     """
     if not error.what.startswith(_ALIKE):
-        whole = error.what in _NAMES or error.what.startswith(_WHOLE)
-        return of_part if of_part is not None and whole else error
+        if error.what not in _NAMES and not error.what.startswith(_WHOLE):
+            return error
+        if of_part is not None:
+            return of_part
     if of_part is not None and not of_part.what.startswith("?"):
         return of_part
     tokens = Tokens(text).tokens
@@ -127,6 +129,15 @@ def _find_in(tokens: Sequence[SparqlToken], item: Item) -> Iterator[tuple[int, s
             f"patterns without variables{_BESIDE}",
             "they are joined with others by what their variables are bound to",
             "write a variable in place of a constant, and a FILTER; or leave { } out",
+        )
+    exists = item.kind in (ItemKind.ABSENT, ItemKind.PRESENT, ItemKind.FILTER)
+    if exists and {"LIMIT", "OFFSET"} & {*words}:
+        yield (
+            item.first,
+            f"LIMIT inside of EXISTS or NOT EXISTS{_BESIDE}",
+            "the values of the solution are put into it (SPARQL 1.1, 18.6), so that the first ones "
+            "would be others for each solution",
+            "write MINUS in place of NOT EXISTS; or OPTIONAL { … } FILTER(BOUND(?x))",
         )
     if item.kind is ItemKind.VALUES and "UNDEF" in words:
         yield (

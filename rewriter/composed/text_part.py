@@ -86,6 +86,8 @@ def list_parts(tokens: Sequence[SparqlToken], items: Sequence[Item]) -> list[Tex
                 parts.append(same)
             same.kept.append((item.first, item.last))
             same.bound |= set(list_variables(tokens, item.places))
+        elif item.kind in BESIDE and _is_cut(tokens, item):
+            return None
         elif item.kind in (ItemKind.GROUP, ItemKind.OPTIONAL) or is_apart(tokens, item):
             made = _read_group(tokens, item)
             if made is None:
@@ -97,6 +99,12 @@ def list_parts(tokens: Sequence[SparqlToken], items: Sequence[Item]) -> list[Tex
         elif item.kind not in (*STATIC, *BESIDE, ItemKind.FILTER, ItemKind.BIND):
             return None
     return parts
+
+
+def _is_cut(tokens: Sequence[SparqlToken], item: Item) -> bool:
+    """Whether LIMIT is inside of it: values of solutions are put into EXISTS (SPARQL 1.1, 18.6), so
+    that the first ones would be others for each solution."""
+    return any(tokens[n].text.upper() in ("LIMIT", "OFFSET") for n in item.places)
 
 
 def is_apart(tokens: Sequence[SparqlToken], item: Item) -> bool:
