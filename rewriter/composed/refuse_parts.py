@@ -135,8 +135,7 @@ def _find_in(tokens: Sequence[SparqlToken], item: Item) -> Iterator[tuple[int, s
         yield (
             item.first,
             f"LIMIT inside of EXISTS or NOT EXISTS{_BESIDE}",
-            "the values of the solution are put into it (SPARQL 1.1, 18.6), so that the first ones "
-            "would be others for each solution",
+            "values of the solution are put into it (18.6), so that each would have others",
             "write MINUS in place of NOT EXISTS; or OPTIONAL { … } FILTER(BOUND(?x))",
         )
     if item.kind is ItemKind.VALUES and "UNDEF" in words:

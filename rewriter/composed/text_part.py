@@ -67,12 +67,15 @@ class TextPart:
         return self.kind in (JoinKind.INNER, JoinKind.LEFT)
 
 
-def list_parts(tokens: Sequence[SparqlToken], items: Sequence[Item]) -> list[TextPart] | None:
+def list_parts(
+    tokens: Sequence[SparqlToken], items: Sequence[Item], *, around: bool = False
+) -> list[TextPart] | None:
     """The parts, with what is in their own braces (None: some item is none of these).
 
     Args:
         tokens: of the text.
         items: of the outermost group.
+        around: what is said of the latest of keys is said around them.
     """
     parts: list[TextPart] = []
     for item in items:
@@ -89,7 +92,7 @@ def list_parts(tokens: Sequence[SparqlToken], items: Sequence[Item]) -> list[Tex
         elif item.kind in BESIDE and _is_cut(tokens, item):
             return None
         elif item.kind in (ItemKind.GROUP, ItemKind.OPTIONAL) or is_apart(tokens, item):
-            made = _read_group(tokens, item)
+            made = _read_group(tokens, item, around=around)
             if made is None:
                 return None
             made.minus = item.kind is ItemKind.MINUS
@@ -145,7 +148,9 @@ def _time_of(tokens: Sequence[SparqlToken], item: Item) -> str:
     return word.text[1:] if word.kind == "var" else ""
 
 
-def _read_group(tokens: Sequence[SparqlToken], item: Item) -> TextPart | None:
+def _read_group(
+    tokens: Sequence[SparqlToken], item: Item, *, around: bool = False
+) -> TextPart | None:
     """A group, a subquery, what is in OPTIONAL, or a UNION."""
     if len(item.braces) > 1 and item.kind is ItemKind.GROUP:
         bound = list_given(tokens, [item])
@@ -180,9 +185,21 @@ def _read_group(tokens: Sequence[SparqlToken], item: Item) -> TextPart | None:
         kind,
     )
     rest = [i for i in inner if i not in graphs]
-    if not time or not all(_put(tokens, part, one, inside=True) for one in rest):
-        return None
-    return part
+    apart = around and any(i.kind is ItemKind.ABSENT for i in rest)
+    inside = [not (apart and is_said(tokens, one)) for one in rest]
+    put = (_put(tokens, part, one, inside=own) for one, own in zip(rest, inside, strict=True))
+    return part if time and all(put) else None
+
+
+def is_said(tokens: Sequence[SparqlToken], item: Item) -> bool:
+    """Whether it is a FILTER of values alone.
+
+    Args:
+        tokens: of the text.
+        item: of a group.
+    """
+    filters = item.kind is ItemKind.FILTER and not item.braces
+    return filters and not any(is_now(tokens[n]) for n in item.places)
 
 
 def _read_nested(

@@ -48,9 +48,23 @@ def compile_joined(
         QueryError: what is computed of the joined solutions is not read.
     """
     text = lift_exists(text) or text
-    asked = split_union(text) or split_joined(text)
-    if asked is None:
-        return None
+    made: CompiledQuery | QueryError | None = None
+    for asked in (split_union(text) or split_joined(text), split_joined(text, around=True)):
+        if asked is not None and not isinstance(made, CompiledQuery):
+            found = _compile_parts(workspace, asked, name, file, catalog, read)
+            made = found if isinstance(found, CompiledQuery) else made or found
+    return made
+
+
+def _compile_parts(
+    workspace: Compiler,
+    asked: JoinedText,
+    name: str,
+    file: str,
+    catalog: Catalog | None,
+    read: Callable[..., CompiledQuery],
+) -> CompiledQuery | QueryError | None:
+    """The query of what is joined of parts (compile_joined)."""
     known = catalog or workspace.project.catalog
     certain = CertainCompiler(workspace) if _is_set(asked, name, file) else workspace
 
