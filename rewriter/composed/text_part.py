@@ -163,7 +163,8 @@ def _read_group(
         return _read_subquery(tokens, first, kind)
     inner = list_items(tokens, first)
     selects = [i for i in inner if i.kind is ItemKind.GROUP and is_select(tokens, i.first)]
-    if len(selects) == 1 and all(i in selects or i.kind is ItemKind.FILTER for i in inner):
+    alone = len(selects) == 1 and len(selects[0].braces) == 1  # and no side of a UNION
+    if alone and all(i in selects or i.kind is ItemKind.FILTER for i in inner):
         part = _read_subquery(tokens, selects[0].first, kind)
         rest = [i for i in inner if i not in selects]
         apart = item.kind is ItemKind.MINUS and rest  # what it says is of its own
@@ -185,9 +186,8 @@ def _read_group(
         kind,
     )
     rest = [i for i in inner if i not in graphs]
-    apart = around and any(i.kind is ItemKind.ABSENT for i in rest)
-    inside = [not (apart and is_said(tokens, one)) for one in rest]
-    put = (_put(tokens, part, one, inside=own) for one, own in zip(rest, inside, strict=True))
+    latest = around and any(one.kind is ItemKind.ABSENT for one in rest)
+    put = (_put(tokens, part, i, inside=not (latest and is_said(tokens, i))) for i in rest)
     return part if time and all(put) else None
 
 
