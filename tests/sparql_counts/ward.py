@@ -174,8 +174,11 @@ def write_ward(case: Case, folder: Path) -> None:
 
 
 def compare_ward(query: str, names: Sequence[str], case: Case, folder: Path, random: Random) -> str:
-    """What came of a query over the project of a folder (`compare_text`): rdflib knows no
-    individuals without names, which certain answers of sets rest on."""
-    if "treat" in query and any(word in query for word in ("DISTINCT", "MAX(", "MIN(")):
-        return "of individuals without names"
+    """What came of a query over the project of a folder (`compare_text`)."""
     return compare_text(query, names, case, folder, random, streams=STREAMS)
+
+
+def asks_unnamed(query: str) -> bool:
+    """Whether certain answers of sets may rest on individuals without names, which rdflib does not
+    know."""
+    return "treat" in query and any(word in query for word in ("DISTINCT", "MAX(", "MIN("))
