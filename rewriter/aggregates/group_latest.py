@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.model.catalog import Catalog, StringType
 from ontoweir.rewriter.aggregates.row_union import show_columns
 from ontoweir.rewriter.aggregates.unite_parts import PART, unite_parts
 from ontoweir.rewriter.model.joined import Joined, JoinedPart, JoinKind
@@ -31,10 +31,10 @@ def group_latest(union: SpjUnion, catalog: Catalog, begun: SpjUnion | None) -> S
     columns = []
     for variable in groups.variables:
         kinds = types_of(shape, variable, catalog)
-        kind = next(iter(kinds)) if len(kinds) == 1 else None
-        if kind is None:
+        if len(kinds) != 1:
             return None
-        columns.append((variable, f"0 {variable}", kind))
+        (kind,) = kinds  # of SPARQL's terms there is none, which are texts
+        columns.append((variable, f"0 {variable}", kind or StringType()))
     hidden = tuple(v for v in standing.hidden if v not in groups.variables)
     if {*union.variables} <= {*hidden}:  # a part has some column, which is the same in all rows
         hidden = tuple(v for v in hidden if v != standing.ender)

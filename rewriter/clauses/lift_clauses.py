@@ -58,7 +58,7 @@ def lift_clauses(text: str, file: str) -> Lifted | None:
     """
     if not re.search(r"(?i)\b(EXISTS|MINUS|OPTIONAL)\b", text):
         return None
-    text = _put_values_inside(_blank_comments(text))
+    text = _blank_comments(text)
     written = Tokens(text).tokens
     if (begin := _find_start(written)) is not None and any(list_clauses(written, begin)):
         check_binds(written, begin, file)
@@ -126,21 +126,6 @@ def _blank_comments(text: str) -> str:
         made += [re.sub(r"[^\n]", " ", text[end : token.offset]), token.text]
         end = token.offset + len(token.text)
     return "".join((*made, re.sub(r"[^\n]", " ", text[end:])))
-
-
-def _put_values_inside(text: str) -> str:
-    """VALUES after the outermost group at its end, which is joined likewise (SPARQL 1.1, 18.2.4.3)
-    before groups are made."""
-    tokens = Tokens(text).tokens
-    start = _find_start(tokens)
-    end = len(tokens) if start is None else close_of(tokens, start)
-    first = next((n for n in range(end, len(tokens)) if tokens[n].text.upper() == "VALUES"), None)
-    if first is None:
-        return text
-    edit = Edit(text)
-    edit.before(end, f" {text[tokens[first].offset :]} ".replace("\n", " "))
-    edit.blank(first, len(tokens) - 1)
-    return edit.finish()
 
 
 def _open_filters(text: str) -> str:

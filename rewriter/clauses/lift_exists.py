@@ -50,7 +50,8 @@ def lift_exists(text: str) -> str | None:
         return None
     for place, before in places:
         first, last = place + 1, close_of(tokens, place + 1)
-        if is_select(tokens, first):
+        limits = (t.text.upper() in ("LIMIT", "OFFSET") for t in tokens[first:last])
+        if is_select(tokens, first) or any(limits):
             return None
         bound = list_bound(tokens, list_items(tokens, first))
         shared = {*list_variables(tokens, range(first, last))} & names

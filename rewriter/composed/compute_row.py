@@ -222,7 +222,7 @@ class RowReader:
         kinds = tuple((n, made.type) for n, (made, _) in shown.items())
         computed = tuple((n, made) for n, (made, _) in shown.items())
         shape = Aggregation(tuple(self.columns), (), tuple(shown), computed, *having)
-        terms = tuple((n, _name_text(n, term)) for n, (_, term) in shown.items())
+        terms = tuple((n, name_text(n, term)) for n, (_, term) in shown.items())
         row = SpjQuery((), (), terms)
         return JoinedRow(shape, kinds, None, SpjUnion(name, tuple(shown), (row,), distinct=False))
 
@@ -259,8 +259,13 @@ def _open_texts(union: SpjUnion) -> tuple[SpjQuery, ...]:
     return (SpjQuery((Occurrence(ROW, ROW),), (), outputs),)
 
 
-def _name_text(name: str, term: Output) -> Output:
-    """A term whose kind is known without the table."""
+def name_text(name: str, term: Output) -> Output:
+    """A term whose kind is known without the table.
+
+    Args:
+        name: of the column of joined rows.
+        term: of it.
+    """
     plain = isinstance(term, LiteralOutput) and term.datatype is None and term.language is None
     return TemplateLiteralOutput((Attribute(ROW, name),)) if plain else term
 

@@ -3,10 +3,26 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from ontoweir.mappings.model.catalog import Catalog, ColumnType, FloatType, StringType
+from ontoweir.errors import QueryError
+from ontoweir.mappings.expressions.build import is_null
+from ontoweir.mappings.model.catalog import (
+    BooleanType,
+    Catalog,
+    ColumnType,
+    FloatType,
+    StringType,
+)
 from ontoweir.mappings.model.column_types import XSD, natural_datatype
-from ontoweir.mappings.model.expression import Expression, Field, fields_of, map_fields
+from ontoweir.mappings.model.expression import (
+    Call,
+    Expression,
+    Field,
+    Function,
+    fields_of,
+    map_fields,
+)
 from ontoweir.rewriter.absence.rename_views import rename_views
+from ontoweir.rewriter.aggregates.as_having import as_having
 from ontoweir.rewriter.aggregates.unite_parts import PART, unite_parts
 from ontoweir.rewriter.composed.compute_row import RowColumn, RowReader, make_column
 from ontoweir.rewriter.composed.drop_empty import (
@@ -16,6 +32,8 @@ from ontoweir.rewriter.composed.drop_empty import (
     is_empty,
     open_nothing,
 )
+from ontoweir.rewriter.composed.group_solutions import group_solutions
+from ontoweir.rewriter.composed.refuse_parts import refuse_shared
 from ontoweir.rewriter.composed.solution_part import (
     SolutionPart,
     list_kinds,
@@ -51,8 +69,9 @@ class Asked:
 
 def join_solutions(
     asked: JoinedText, unions: Sequence[SpjUnion], name: str, catalog: Catalog, how: Asked
-) -> SpjUnion | None:
-    """The query of what is joined of the solutions of texts (SpjUnion.joined).
+) -> SpjUnion | QueryError | None:
+    """The query of what is joined of the solutions of texts (SpjUnion.joined); or why they are not
+    joined: by a variable that may have no value, or by terms of several kinds.
 
     None: a part does not come and go by itself, all are of windows alone, or what is compared is
     of several types, or terms of several forms.
@@ -80,13 +99,15 @@ def join_solutions(
             own: Known = dict.fromkeys(one.variables)
             parts.append(open_nothing(how.moment(streams), own, catalog))
             continue
-        static = one.static and not list_read(union, catalog)
+        words = [t.text.upper() for t in Tokens(one.text).tokens if t.kind == "word"]
+        static = "GRAPH" not in words and not list_read(union, catalog)
         made = open_static(union, how.moment(streams), catalog) if static else None
         if made is None:
-            words = [t.text.upper() for t in Tokens(one.text).tokens if t.kind == "word"]
-            read = list_read(union, catalog) if _is_in_time(union) else list_streams(union, catalog)
+            in_time = _is_in_time(union)
+            read = list_read(union, catalog) if in_time else list_streams(union, catalog)
             single = words.count("GRAPH") == 1 and len(read) == 1
-            made = open_part(union, catalog, single=single)
+            single = single or (in_time and union.standing is not None)
+            made = _open_part(union, catalog, how, single=single)
         if made is None or any(len(of) != 1 for of in made.kinds.values()):
             return None
         parts.append(made)
@@ -102,7 +123,35 @@ def join_solutions(
     alone = not any(part.groups or part.union.joined for part in parts)
     if whole and plain and windows and alone:
         return None  # when each answer ends is known
-    return _Joiner(asked, parts, name, catalog, how).join(streams)
+    joiner = _Joiner(asked, parts, name, catalog, how)
+    return joiner.join(streams) or joiner.why
+
+
+def _open_part(
+    union: SpjUnion, catalog: Catalog, how: Asked, *, single: bool
+) -> SolutionPart | None:
+    """The rows of a part; of the first groups a query that joins nothing with them."""
+    union = as_having(union) or union  # which groups are there may change
+    groups = union.aggregation
+    streams = tuple(list_read(union, catalog))
+    if union.standing is not None and union.standing.groups is not None:
+        begun = open_begun(how.moment(streams), catalog)
+        latest = group_solutions(union, begun, catalog)
+        return None if latest is None else open_part(latest, catalog)
+    if groups is None or groups.numbered is None:
+        return open_part(union, catalog, single=single)
+    every = replace(union, aggregation=replace(groups, numbered=None))
+    whole = open_part(every, catalog, single=single)
+    if whole is None:
+        return None
+    names = groups.numbered.columns
+    text = PartOfText("", names, JoinKind.INNER, ())
+    asked = JoinedText((text,), names, distinct=False, around=None, late=frozenset())
+    made = _Joiner(asked, [whole], union.name, catalog, how).join(streams)
+    if made is None or made.joined is None:
+        return None
+    first = replace(made.joined, numbered=groups.numbered)
+    return open_part(replace(made, joined=first), catalog)
 
 
 class _Joiner:
@@ -123,6 +172,8 @@ class _Joiner:
             for variable in part.variables if part.kind in _SHOWN else ():
                 self.where.setdefault(variable, number)
         self.rest: list[TermExpression] = []
+        self.why: QueryError | None = None
+        """Why they are not joined, if that is known."""
 
     def join(self, streams: Sequence[str]) -> SpjUnion | None:
         """The query of the parts."""
@@ -160,10 +211,15 @@ class _Joiner:
         """How a part is joined with those before it (None: terms of several forms)."""
         union = self.parts[number].union
         shared = [v for v in part.variables if self.where.get(v, number) < number]
-        if part.kind is JoinKind.UNION:
-            if any(self._column(number, v) is None for v in part.variables):
-                return None
-        elif not all(self._are_alike(self.where[v], number, v) for v in shared):
+        united = part.kind is JoinKind.UNION
+        if united and any(self._column(number, v) is None for v in part.variables):
+            return None
+        loose = [v for v in shared if self._is_compatible(number, part, v)]
+        shared = [v for v in shared if v not in loose]
+        unlike_of = (v for v in shared if not self._are_alike(self.where[v], number, v))
+        if not united and (name := next(unlike_of, None)) is not None:
+            lack = any(self._may_lack(n, name) for n in (self.where[name], number))
+            self.why = refuse_shared(name, part.kind, union.source, lack=lack)
             return None
         said, unlike = [], list[TermExpression]()
         for one, sign, other in part.said:
@@ -174,6 +230,8 @@ class _Joiner:
                 sign = "!=" if sign == "<>" else sign
                 unlike.append(Operation(sign, (Variable(one), Variable(other))))
         on = self._read_on(number, part, unlike)
+        for agrees in (self._agree(number, v) for v in loose):
+            on = agrees if on is None else Call(Function.AND, (on, agrees), BooleanType())
         if part.kind is JoinKind.INNER:
             self.rest += unlike
         equal = tuple((_name(self.where[v], v), _name(number, v)) for v in shared)
@@ -181,6 +239,30 @@ class _Joiner:
         since = tuple(_name(number, v) for v in union.begins)
         groups, ever = self.parts[number].groups, "static" if self.parts[number].ever else None
         return JoinedPart(union, equal, tuple(said), part.kind, until, groups, on, since, ever)
+
+    def _is_compatible(self, number: int, part: PartOfText, variable: str) -> bool:
+        """Whether a variable of those before it, where it has a value, may have none in a part,
+        which is compatible with any (MINUS, which is not told from others, takes nothing then)."""
+        before = self.where[variable]
+        if part.kind not in (JoinKind.INNER, JoinKind.LEFT) or not self._may_lack(number, variable):
+            return False
+        if self.asked.parts[before].kind is JoinKind.LEFT or self._may_lack(before, variable):
+            return False
+        return self._are_alike(before, number, variable, loosely=True)
+
+    def _may_lack(self, number: int, variable: str) -> bool:
+        """Whether a part has solutions in which a variable has no value."""
+        part = self.parts[number]
+        optional = (isinstance(t, LiteralOutput) and t.optional for t in part.terms[variable])
+        return variable in part.loose or any(optional)
+
+    def _agree(self, number: int, variable: str) -> Expression:
+        """That a variable has no value in a part, or that of those before it."""
+        (kind,) = self.parts[number].kinds[variable]
+        places = (self.where[variable], number)
+        before, own = (Field(_name(n, variable), kind or StringType()) for n in places)
+        equal = Call(Function.EQUAL, (before, own), BooleanType())
+        return Call(Function.OR, (is_null(own), equal), BooleanType())
 
     def _read_on(
         self, number: int, part: PartOfText, unlike: Sequence[TermExpression]
@@ -217,13 +299,13 @@ class _Joiner:
         """A variable of a part, or of all that are united, among joined rows."""
         kinds = [part.kind for part in self.asked.parts]
         united = [n for n, kind in enumerate(kinds) if kind is JoinKind.UNION]
-        parts = [self.parts[n] for n in ([0, *united] if united else [number])]
+        numbers = [0, *united] if united else [number]
+        parts = [self.parts[n] for n in numbers]
         types = {kind or StringType() for part in parts for kind in part.kinds[variable]}
         terms = [term for part in parts for term in part.terms[variable]]
         if len(types) != 1:
             return None
-        loose = any(isinstance(t, LiteralOutput) and t.optional for t in terms)
-        loose = loose or any(variable in part.loose for part in parts)
+        loose = any(self._may_lack(n, variable) for n in numbers)
         left = kinds[number] is JoinKind.LEFT
         return make_column(variable, types.pop(), terms, sure=not (left or loose))
 
@@ -247,15 +329,17 @@ class _Joiner:
         plain = (natural_datatype(kind), None)
         return (datatype, language) == plain or (datatype is None and sign in ("=", "<>"))
 
-    def _are_alike(self, one: int, other: int, variable: str) -> bool:
+    def _are_alike(self, one: int, other: int, variable: str, *, loosely: bool = False) -> bool:
         """Whether equal terms of a variable are equal texts, or values of one type: all are IRIs,
-        or literals of one datatype. A double has several terms of one value (0 and -0)."""
-        if any(variable in self.parts[n].loose for n in (one, other)):
+        or literals of one datatype. A double has several terms of one value (0 and -0).
+        `loosely`: where they have values."""
+        if any(variable in self.parts[n].loose for n in (one, other)) and not loosely:
             return False  # what has no value is compatible with anything
         outputs = [o for n in (one, other) for o in self.parts[n].terms[variable]]
         if all(isinstance(o, IriOutput) or _is_iri(o) for o in outputs):
             return True
-        literals = [o for o in outputs if isinstance(o, LiteralOutput) and not o.optional]
+        literals = [o for o in outputs if isinstance(o, LiteralOutput)]
+        literals = [o for o in literals if loosely or not o.optional]
         terms = {(o.datatype, o.language) for o in literals}
         of: set[ColumnType | None] = {
             k for n in (one, other) for k in self.parts[n].kinds[variable]

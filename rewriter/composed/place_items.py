@@ -9,6 +9,7 @@ from ontoweir.rewriter.composed.text_part import (
     STATIC,
     TextPart,
     is_apart,
+    is_said,
     read_beside,
     read_comparison,
 )
@@ -16,7 +17,11 @@ from ontoweir.rewriter.syntax.locate_tokens import SparqlToken
 
 
 def place_items(
-    tokens: Sequence[SparqlToken], items: Sequence[Item], parts: list[TextPart]
+    tokens: Sequence[SparqlToken],
+    items: Sequence[Item],
+    parts: list[TextPart],
+    *,
+    around: bool = False,
 ) -> list[Item] | None:
     """The FILTERs and BINDs that are said of what is joined, where all else is of some part, to
     which it is added; static patterns are one part if they are beside no other (None: something is
@@ -26,12 +31,12 @@ def place_items(
         tokens: of the text.
         items: of the outermost group.
         parts: of it, which are added to.
+        around: FILTERs of values of the latest of keys are said of what is joined.
     """
     plain = [p for p in parts if not p.left]
     absent = [i for i in items if i.kind in BESIDE and not is_apart(tokens, i)]
-    _place_static(
-        tokens, items, parts, {v for i in absent for v in list_variables(tokens, i.places)}
-    )
+    latest = {v for i in absent for v in list_variables(tokens, i.places)}
+    _place_static(tokens, items, parts, latest)
     plain = [p for p in parts if not p.left]
     if any(_is_undefined(tokens, i) for i in items) or not _are_bound_before(tokens, items, parts):
         return None
@@ -48,8 +53,11 @@ def place_items(
         read = set(list_variables(tokens, item.places))
         read = read & bound if item.kind in BESIDE else read
         home = next((p for p in plain if read <= p.bound and p.is_open), None)
+        if around and home is not None and home.time in latest and is_said(tokens, item):
+            home = None
         apart = read_beside(tokens, item) if item.kind in BESIDE else None
-        alone = apart is not None and len(parts) == 1  # which is the latest of keys
+        # beside the latest of keys, or what always holds
+        alone = apart is not None and (len(parts) == 1 or (home is not None and home.static))
         if home is not None and not alone:
             home.kept.append((item.first, item.last))
             home.beside += [item] if item.kind in BESIDE else []

@@ -12,6 +12,7 @@ from ontoweir.rewriter.clauses.list_items import (
     list_variables,
 )
 from ontoweir.rewriter.composed.list_visible import list_given
+from ontoweir.rewriter.model.joined import JoinKind
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens
 
 _ALIKE = (
@@ -19,10 +20,24 @@ _ALIKE = (
     "a SELECT inside, whose rows have",
 )
 """How refusals begin that say of a part what does not hold of several."""
+_NAMES = frozenset({"FILTER NOT EXISTS", "FILTER EXISTS", "OPTIONAL", "MINUS", "ORDER BY"})
+_WHOLE = (
+    "NOW() inside of",
+    "NOW() in a branch of UNION",
+    "NOW() in SELECT DISTINCT",
+    "branches of the query with different windows",
+    "NOT EXISTS in a subquery with aggregates",
+    "EXISTS in a subquery with aggregates",
+    "OPTIONAL in a subquery with aggregates",
+    "MINUS in a subquery with aggregates",
+)
+"""What is refused of one query, where it is read of several parts: then one of these is not."""
 _BESIDE = ", beside groups, the latest of keys or windows"
 
 
-def refuse_parts(error: QueryError, text: str, file: str) -> QueryError:
+def refuse_parts(
+    error: QueryError, text: str, file: str, of_part: QueryError | None = None
+) -> QueryError:
     """The refusal of a query that has several parts: what of it is not read, if that is known; else
     the refusal as it is.
 
@@ -30,19 +45,60 @@ def refuse_parts(error: QueryError, text: str, file: str) -> QueryError:
         error: of the whole query.
         text: of it.
         file: where it is.
+        of_part: the refusal of a part by itself, or of how they are joined (None: of neither).
     """
     if not error.what.startswith(_ALIKE):
-        return error
+        if error.what not in _NAMES and not error.what.startswith(_WHOLE):
+            return error
+        if of_part is not None:
+            return of_part
+    if of_part is not None and not of_part.what.startswith("?"):
+        return of_part
     tokens = Tokens(text).tokens
     opens = next((n for n, t in enumerate(tokens) if t.text == "{"), None)
     if opens is None or is_select(tokens, opens):
         return error
     found = next(_find_reasons(tokens, opens), None)
     if found is None:
-        return error
+        return of_part or error
     place, what, why, fix = found
     line = tokens[place].line
     return QueryError(what, why=why, fix=fix, source=Source(file, line))
+
+
+def refuse_shared(name: str, kind: JoinKind, source: Source | None, *, lack: bool) -> QueryError:
+    """The refusal of solutions that are joined by a variable.
+
+    Args:
+        name: of the variable.
+        kind: how they are joined.
+        source: of the query.
+        lack: whether it may have no value.
+    """
+    if lack:
+        return QueryError(
+            f"?{name}, which may have no value on one side of {_WORDS[kind]}{_BESIDE}",
+            why="what has no value is compatible with any, so that it is no key of a join",
+            fix=f"write a pattern with ?{name} outside of OPTIONAL; or give it another name there",
+            source=source,
+        )
+    return QueryError(
+        f"?{name}, which is made of terms of several kinds{_BESIDE}",
+        why="whether two of them are equal is not known from the columns that they are made of",
+        fix="let the mappings make them by one template, or of columns of one type; or compare "
+        "what is computed of them: FILTER(STR(?a) = STR(?b))",
+        source=source,
+    )
+
+
+_WORDS = {
+    JoinKind.INNER: "a join",
+    JoinKind.LEFT: "OPTIONAL",
+    JoinKind.PRESENT: "EXISTS",
+    JoinKind.ABSENT: "NOT EXISTS or MINUS",
+    JoinKind.UNION: "UNION",
+    JoinKind.BEGUN: "a join",
+}
 
 
 def _find_reasons(tokens: Sequence[SparqlToken], opens: int) -> Iterator[tuple[int, str, str, str]]:
@@ -74,6 +130,14 @@ def _find_in(tokens: Sequence[SparqlToken], item: Item) -> Iterator[tuple[int, s
             "they are joined with others by what their variables are bound to",
             "write a variable in place of a constant, and a FILTER; or leave { } out",
         )
+    exists = item.kind in (ItemKind.ABSENT, ItemKind.PRESENT, ItemKind.FILTER)
+    if exists and {"LIMIT", "OFFSET"} & {*words}:
+        yield (
+            item.first,
+            f"LIMIT inside of EXISTS or NOT EXISTS{_BESIDE}",
+            "values of the solution are put into it (18.6), so that each would have others",
+            "write MINUS in place of NOT EXISTS; or OPTIONAL { … } FILTER(BOUND(?x))",
+        )
     if item.kind is ItemKind.VALUES and "UNDEF" in words:
         yield (
             item.first,
@@ -100,24 +164,23 @@ def _find_in(tokens: Sequence[SparqlToken], item: Item) -> Iterator[tuple[int, s
 def _find_inner(
     tokens: Sequence[SparqlToken], items: Sequence[Item]
 ) -> Iterator[tuple[int, str, str, str]]:
-    """Variables of an OPTIONAL inside of another one that have a value around both."""
+    """Variables of an OPTIONAL inside of another clause that have a value around both."""
     for n, item in enumerate(items):
         opens = item.braces[0][0] if len(item.braces) == 1 else None
-        if item.kind is not ItemKind.OPTIONAL or opens is None or is_select(tokens, opens):
+        if item.kind not in CLAUSES or opens is None or is_select(tokens, opens):
             continue
         inner = list_items(tokens, opens)
         loose = list_given(tokens, inner, optional=True) - list_given(tokens, inner)
         shared = loose & list_given(tokens, items[:n])
         if shared:
             name = min(shared)
-            what = (
-                f"?{name} in an OPTIONAL inside of another one, whose other patterns do not bind it"
-            )
+            of = "another one" if item.kind is ItemKind.OPTIONAL else item.kind.value
+            what = f"?{name} in an OPTIONAL inside of {of}, whose other patterns do not bind it"
             yield (
                 item.first,
                 what + _BESIDE,
                 "where the inner one finds nothing it has no value, which is compatible with any",
-                f"write a pattern with ?{name} in the outer OPTIONAL; or give it another name",
+                f"write a pattern with ?{name} before it; or give it another name",
             )
 
 

@@ -29,7 +29,7 @@ from ontoweir.rewriter.model.spj import (
     SpjUnion,
     output_attributes,
 )
-from ontoweir.rewriter.standing.answers_of import answers_of
+from ontoweir.rewriter.standing.answers_of import ENDER, answers_of
 from ontoweir.rewriter.standing.make_standing import types_of
 from ontoweir.rewriter.windows.window import ENDS
 
@@ -136,7 +136,8 @@ def _open_joined(
     terms: dict[str, tuple[Output, ...]]
     if joined.row is None:
         rows = [dict(q.outputs) for q in union.disjuncts]
-        of = [(row[joined.part], row) for row in rows]  # a value that is seen is of its part
+        told = (row for row in rows if _is_told(row, joined))
+        of = [(row[joined.part], row) for row in told]  # a value that is seen is of its part
         terms = {n: tuple(r[v] for p, r in of if _is_of(p, v)) for n, v in joined.shown}
     elif joined.row.terms is None:
         return None
@@ -144,7 +145,14 @@ def _open_joined(
         known = dict(joined.row.terms.disjuncts[0].outputs)
         shown = joined.row.told
         terms = {n: (known[n] if n in known else _make_literal(n, kinds[n]),) for n in shown}
-    return SolutionPart(union, None, kinds, terms, loose=frozenset(terms) - _list_sure(joined))
+    sure = _list_sure(joined)
+    terms |= {n: tuple(map(_always, terms[n])) for n in sure & terms.keys()}
+    return SolutionPart(union, None, kinds, terms, loose=frozenset(terms) - sure)
+
+
+def _always(output: Output) -> Output:
+    """A term that is there in every solution."""
+    return replace(output, optional=False) if isinstance(output, LiteralOutput) else output
 
 
 def _list_sure(joined: Joined[SpjUnion]) -> set[str]:
@@ -169,8 +177,13 @@ def _list_sure(joined: Joined[SpjUnion]) -> set[str]:
     groups = joined.row.groups
     if groups is None:
         return made
-    counts = {a.name for a in groups.aggregates if a.function in _COUNTS}
-    return (made & set(groups.group)) | counts
+    valued = {
+        a.name
+        for a in groups.aggregates
+        if a.function in _COUNTS
+        or (groups.group and a.function in _OF_ALL and {*a.arguments} <= made)
+    }
+    return (made & set(groups.group)) | valued
 
 
 def _list_told(part: JoinedPart[SpjUnion]) -> set[str]:
@@ -183,6 +196,15 @@ def _list_told(part: JoinedPart[SpjUnion]) -> set[str]:
     return {n for n in part.query.variables if all(_has_value(o[n]) for o in outputs)}
 
 
+def _is_told(row: Mapping[str, Output], joined: Joined[SpjUnion]) -> bool:
+    """Whether a row of a part is an answer, and none that only ends others."""
+    part = row[joined.part]
+    assert isinstance(part, ConstantOutput)
+    standing = joined.parts[int(part.value)].query.standing
+    ender = None if standing is None else standing.ender
+    return ender is None or row.get(f"{part.value} {ender}") != ENDER
+
+
 def _is_of(part: Output, variable: str) -> bool:
     """Whether a row is of the part that a variable is of."""
     assert isinstance(part, ConstantOutput)
@@ -190,8 +212,8 @@ def _is_of(part: Output, variable: str) -> bool:
 
 
 def open_static(union: SpjUnion, first: SpjUnion, catalog: Catalog) -> SolutionPart | None:
-    """The rows of a part that always hold, from the first timestamp of some streams on (None: they
-    are of a stream, or computed).
+    """The rows of a part that always hold, from the first timestamp of some streams on, or groups
+    of them (None: they are of a stream, or computed).
 
     Args:
         union: its solutions.
@@ -200,9 +222,21 @@ def open_static(union: SpjUnion, first: SpjUnion, catalog: Catalog) -> SolutionP
     """
     wide = extend_catalog(catalog, union)
     tables = {o.table for q in union.disjuncts for o in q.occurrences}
-    plain = union.aggregation is None and not union.distinct and union.standing is None
-    if not plain or union.blocks or tables & wide.streams.keys() or not union.disjuncts:
+    if union.joined is not None or union.standing is not None or not union.disjuncts:
         return None
+    if union.blocks or tables & wide.streams.keys():
+        return None
+    rows = _hold(union, first, catalog)
+    if union.aggregation is not None or union.distinct:
+        return open_part(rows, catalog, single=True)
+    outputs = [dict(q.outputs) for q in union.disjuncts]
+    terms = {n: tuple(o[n] for o in outputs) for n in union.variables}
+    kinds = {n: _list_types(union, n, terms[n], catalog) for n in union.variables}
+    return SolutionPart(rows, None, kinds, terms, ever=True)
+
+
+def _hold(union: SpjUnion, first: SpjUnion, catalog: Catalog) -> SpjUnion:
+    """Static rows as those of a first timestamp, which never leave."""
     answers, block = make_answers(first, FIRST, catalog)
     end = f"{ENDS}1"
     disjuncts = []
@@ -216,18 +250,15 @@ def open_static(union: SpjUnion, first: SpjUnion, catalog: Catalog) -> SolutionP
                 outputs=(*query.outputs, (end, told)),
             )
         )
-    outputs = [dict(q.outputs) for q in union.disjuncts]
-    terms = {n: tuple(o[n] for o in outputs) for n in union.variables}
-    kinds = {n: _list_types(union, n, terms[n], catalog) for n in union.variables}
-    rows = replace(
+    return replace(
         union,
         variables=(*union.variables, end),
         disjuncts=tuple(disjuncts),
+        distinct=union.distinct and union.aggregation is None,  # as _stay has it
         buckets=tuple(dict.fromkeys((*union.buckets, (answers.stream.name, NEVER)))),
         ends=(end,),
         blocks=(block,),
     )
-    return SolutionPart(rows, None, kinds, terms, ever=True)
 
 
 def open_begun(first: SpjUnion, catalog: Catalog) -> SpjUnion:

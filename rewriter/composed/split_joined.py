@@ -60,7 +60,7 @@ class JoinedText:
     unites: bool = False
 
 
-def split_joined(text: str) -> JoinedText | None:
+def split_joined(text: str, *, around: bool = False) -> JoinedText | None:
     """`GRAPH ?t { A } … GRAPH ?u { B } FILTER NOT EXISTS { … }`, several GRAPHs of times of their
     own, in braces, subqueries of variables or of groups, or OPTIONAL or in none of these, each with
     the conditions of its variables alone; FILTERs and BINDs of several of them; static patterns;
@@ -72,6 +72,8 @@ def split_joined(text: str) -> JoinedText | None:
 
     Args:
         text: a query.
+        around: FILTERs of values of the latest of keys are said of what is joined, which may then
+            be one part.
     """
     tokens = Tokens(text).tokens
     opens = next((n for n, t in enumerate(tokens) if t.text == "{"), None)
@@ -79,9 +81,11 @@ def split_joined(text: str) -> JoinedText | None:
         return None
     closes = close_of(tokens, opens)
     items, head = list_items(tokens, opens), read_select(tokens, 0, opens)
-    parts = None if head is None else list_parts(tokens, items)
-    rest = None if parts is None else place_items(tokens, items, parts)
-    if head is None or parts is None or rest is None or not _are_parts(tokens, rest, parts):
+    parts = None if head is None else list_parts(tokens, items, around=around)
+    rest = None if parts is None else place_items(tokens, items, parts, around=around)
+    if head is None or parts is None or rest is None:
+        return None
+    if not _are_parts(tokens, rest, parts, around=around):
         return None
     if not all(part.bound or part.time for part in parts):
         return None
@@ -128,12 +132,17 @@ def _pick(tokens: Sequence[SparqlToken], named: Sequence[str], items: Sequence[I
 
 
 def _are_parts(
-    tokens: Sequence[SparqlToken], rest: Sequence[Item], parts: Sequence[TextPart]
+    tokens: Sequence[SparqlToken],
+    rest: Sequence[Item],
+    parts: Sequence[TextPart],
+    *,
+    around: bool,
 ) -> bool:
     """Whether there are several, or one of groups; and what is computed is of their values."""
     said = [*rest, *(i for p in parts for i in p.on)]
     plain = not any(tokens[n].text == "{" or is_now(tokens[n]) for i in said for n in i.places)
-    return plain and (len(parts) > 1 or any(p.grouped for p in parts))
+    several = len(parts) > 1 or any(p.grouped for p in parts)
+    return plain and (several or (around and bool(rest or any(p.on for p in parts))))
 
 
 def _list_late(

@@ -15,7 +15,7 @@ from ontoweir.rewriter.clauses.list_items import (
 from ontoweir.rewriter.composed.list_visible import list_given, list_visible
 from ontoweir.rewriter.composed.read_select import read_select
 from ontoweir.rewriter.model.joined import JoinKind
-from ontoweir.rewriter.syntax.locate_tokens import SparqlToken
+from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens
 
 BESIDE = (ItemKind.ABSENT, ItemKind.PRESENT)
 STATIC = (ItemKind.TRIPLES, ItemKind.VALUES)
@@ -67,12 +67,15 @@ class TextPart:
         return self.kind in (JoinKind.INNER, JoinKind.LEFT)
 
 
-def list_parts(tokens: Sequence[SparqlToken], items: Sequence[Item]) -> list[TextPart] | None:
+def list_parts(
+    tokens: Sequence[SparqlToken], items: Sequence[Item], *, around: bool = False
+) -> list[TextPart] | None:
     """The parts, with what is in their own braces (None: some item is none of these).
 
     Args:
         tokens: of the text.
         items: of the outermost group.
+        around: what is said of the latest of keys is said around them.
     """
     parts: list[TextPart] = []
     for item in items:
@@ -86,8 +89,10 @@ def list_parts(tokens: Sequence[SparqlToken], items: Sequence[Item]) -> list[Tex
                 parts.append(same)
             same.kept.append((item.first, item.last))
             same.bound |= set(list_variables(tokens, item.places))
+        elif item.kind in BESIDE and _is_cut(tokens, item):
+            return None
         elif item.kind in (ItemKind.GROUP, ItemKind.OPTIONAL) or is_apart(tokens, item):
-            made = _read_group(tokens, item)
+            made = _read_group(tokens, item, around=around)
             if made is None:
                 return None
             made.minus = item.kind is ItemKind.MINUS
@@ -97,6 +102,12 @@ def list_parts(tokens: Sequence[SparqlToken], items: Sequence[Item]) -> list[Tex
         elif item.kind not in (*STATIC, *BESIDE, ItemKind.FILTER, ItemKind.BIND):
             return None
     return parts
+
+
+def _is_cut(tokens: Sequence[SparqlToken], item: Item) -> bool:
+    """Whether LIMIT is inside of it: values of solutions are put into EXISTS (SPARQL 1.1, 18.6), so
+    that the first ones would be others for each solution."""
+    return any(tokens[n].text.upper() in ("LIMIT", "OFFSET") for n in item.places)
 
 
 def is_apart(tokens: Sequence[SparqlToken], item: Item) -> bool:
@@ -117,14 +128,29 @@ def is_apart(tokens: Sequence[SparqlToken], item: Item) -> bool:
 
 
 def _time_of(tokens: Sequence[SparqlToken], item: Item) -> str:
-    """The variable of GRAPH ("": a constant)."""
+    """The variable of GRAPH, in which there are triples, FILTERs of them and VALUES ("": a
+    constant, or of others)."""
     word = tokens[item.first + 1]
-    plain = [t.text.upper() for t in tokens[item.first + 2 : item.last]]
-    clauses = {"FILTER", "OPTIONAL", "MINUS", "BIND", "VALUES", "UNION", "SELECT"}
-    return "" if word.kind != "var" or clauses & {*plain} else word.text[1:]
+    inner = list_items(tokens, item.first + 2)
+    bound = {
+        v
+        for i in inner
+        if i.kind in (ItemKind.TRIPLES, ItemKind.VALUES)
+        for v in list_variables(tokens, i.places)
+    }
+    for one in inner:
+        words = {tokens[n].text.upper() for n in one.places}
+        read = set(list_variables(tokens, one.places))
+        filters = one.kind is ItemKind.FILTER and not one.braces and read <= bound
+        values = one.kind is ItemKind.VALUES and "UNDEF" not in words
+        if not filters and not values and one.kind is not ItemKind.TRIPLES:
+            return ""
+    return word.text[1:] if word.kind == "var" else ""
 
 
-def _read_group(tokens: Sequence[SparqlToken], item: Item) -> TextPart | None:
+def _read_group(
+    tokens: Sequence[SparqlToken], item: Item, *, around: bool = False
+) -> TextPart | None:
     """A group, a subquery, what is in OPTIONAL, or a UNION."""
     if len(item.braces) > 1 and item.kind is ItemKind.GROUP:
         bound = list_given(tokens, [item])
@@ -137,7 +163,8 @@ def _read_group(tokens: Sequence[SparqlToken], item: Item) -> TextPart | None:
         return _read_subquery(tokens, first, kind)
     inner = list_items(tokens, first)
     selects = [i for i in inner if i.kind is ItemKind.GROUP and is_select(tokens, i.first)]
-    if len(selects) == 1 and all(i in selects or i.kind is ItemKind.FILTER for i in inner):
+    alone = len(selects) == 1 and len(selects[0].braces) == 1  # and no side of a UNION
+    if alone and all(i in selects or i.kind is ItemKind.FILTER for i in inner):
         part = _read_subquery(tokens, selects[0].first, kind)
         rest = [i for i in inner if i not in selects]
         apart = item.kind is ItemKind.MINUS and rest  # what it says is of its own
@@ -159,9 +186,20 @@ def _read_group(tokens: Sequence[SparqlToken], item: Item) -> TextPart | None:
         kind,
     )
     rest = [i for i in inner if i not in graphs]
-    if not time or not all(_put(tokens, part, one, inside=True) for one in rest):
-        return None
-    return part
+    latest = around and any(one.kind is ItemKind.ABSENT for one in rest)
+    put = (_put(tokens, part, i, inside=not (latest and is_said(tokens, i))) for i in rest)
+    return part if time and all(put) else None
+
+
+def is_said(tokens: Sequence[SparqlToken], item: Item) -> bool:
+    """Whether it is a FILTER of values alone.
+
+    Args:
+        tokens: of the text.
+        item: of a group.
+    """
+    filters = item.kind is ItemKind.FILTER and not item.braces
+    return filters and not any(is_now(tokens[n]) for n in item.places)
 
 
 def _read_nested(
@@ -194,6 +232,18 @@ def is_static(inner: Sequence[Item]) -> bool:
     """
     kinds = {i.kind for i in inner}
     return ItemKind.TRIPLES in kinds and kinds <= {ItemKind.TRIPLES, ItemKind.FILTER}
+
+
+def has_patterns(text: str) -> bool:
+    """Whether a query of static patterns has more than VALUES, and FILTERs of these.
+
+    Args:
+        text: of the query.
+    """
+    tokens = Tokens(text).tokens
+    opens = next(n for n, token in enumerate(tokens) if token.text == "{")
+    plain = (ItemKind.VALUES, ItemKind.FILTER)
+    return any(item.kind not in plain for item in list_items(tokens, opens))
 
 
 def read_beside(tokens: Sequence[SparqlToken], item: Item) -> TextPart | None:

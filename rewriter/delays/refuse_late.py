@@ -21,7 +21,7 @@ def refuse_late(table: str, query: SpjQuery, *, present: bool) -> QueryError:
         why="an answer that is given is never taken back",
         fix=f"limit how much later the rows of {table} are, as in t.ts <= s.ts + INTERVAL '30' "
         "MINUTE; or look at earlier ones only, as in t.ts <= s.ts; for the latest of each key, say "
-        "of the later row all that is said of the row, and no more: in SPARQL of streams that "
-        "declare a key, such as (sensor, ts)",
+        "of the later row all that is said of the row, and no more; what always holds of the key "
+        "may be beside them",
         source=source,
     )

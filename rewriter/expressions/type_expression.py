@@ -4,8 +4,8 @@ An error is no value: comparisons and functions of what has none have none, && a
 values, COALESCE takes the first that there is.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias
@@ -44,6 +44,7 @@ from ontoweir.rewriter.expressions.type_term import type_term_call
 from ontoweir.rewriter.expressions.type_text import TEXTS, type_text
 from ontoweir.rewriter.model.query import Iri, Literal, Operation, TermExpression, Variable
 from ontoweir.rewriter.model.spj import Output
+from ontoweir.rewriter.nulls.find_nonzero import find_nonzero
 
 Given: TypeAlias = Sequence[Expression]
 
@@ -60,6 +61,8 @@ class TermTypes:
     outputs: Mapping[str, Output]
     types: Types
     functions: Mapping[str, UserFunction]
+    nonzero: frozenset[TermExpression] = frozenset()
+    """What is not 0 where an expression is evaluated, as a condition around it says."""
 
 
 def type_expression(expression: TermExpression, terms: TermTypes) -> Expression:
@@ -84,7 +87,9 @@ def type_expression(expression: TermExpression, terms: TermTypes) -> Expression:
                     return made
                 if name == SECONDS_OF:
                     return _count_seconds(arguments, terms)
-                given = [type_expression(a, terms) for a in arguments]
+                given = [type_expression(a, t) for a, t in _list_terms(expression, terms)]
+                if name == "/" and arguments[1] in terms.nonzero:
+                    return _divide_doubles(*given)
                 if name.startswith(USER):
                     return type_call(name, given, terms.functions)
                 return _operate(name, given)
@@ -92,6 +97,23 @@ def type_expression(expression: TermExpression, terms: TermTypes) -> Expression:
                 raise NotExactError(str(error), "compute with doubles: xsd:double(?x)") from None
             except build.TypeClash:
                 return NOTHING  # an error
+
+
+def _list_terms(call: Operation, terms: TermTypes) -> Iterator[tuple[TermExpression, TermTypes]]:
+    """The arguments of a function, with what is known where each is evaluated."""
+    for place, argument in enumerate(call.arguments):
+        if call.name == "IF" and place > 0:
+            found = find_nonzero(call.arguments[0], holds=place == 1)
+            yield argument, replace(terms, nonzero=terms.nonzero | found)
+        else:
+            yield argument, terms
+
+
+def _divide_doubles(left: Expression, right: Expression) -> Expression:
+    """A division by what is not 0: of whole numbers and decimals it may have places without end."""
+    if isinstance(left.type, FloatType) or isinstance(right.type, FloatType):
+        return build.double_of(Function.DIVIDE, left, right)
+    return _divide(left, right)
 
 
 def _count_seconds(arguments: Sequence[TermExpression], terms: TermTypes) -> Expression:
@@ -303,8 +325,8 @@ def _divide(left: Expression, right: Expression) -> Expression:
     if not isinstance(right, Value) or isinstance(right.value, str | bool):
         raise NotExactError(
             "a division by what is no constant number",
-            "a share is the mean of what IF gives: AVG(IF(?x > 5, 100, 0)); else divide by a "
-            "constant, or in what reads the answers",
+            "divide doubles by what is not 0, IF(?y != 0, xsd:double(?x) / ?y, 0e0), or by a "
+            "constant; a share is the mean of what IF gives: AVG(IF(?x > 5, 100, 0))",
         )
     assert right.value is not None
     divisor = Fraction(Decimal(str(right.value)))

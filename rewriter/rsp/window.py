@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ontoweir.errors import QueryError, Source
+from ontoweir.rewriter.rsp.meet_makers import Way
 from ontoweir.rewriter.rsp.stream_part import StreamPart
 
 _DURATION = "<http://www.w3.org/2001/XMLSchema#dayTimeDuration>"
@@ -69,13 +70,13 @@ Predicate = tuple[str, bool]
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a project says: `find_stream`: the rows of an IRI's stream; `makers`: of a predicate,
-    the streams whose rows make it (None: static data does); `one_row`: whether all triples of a
+    """What a project says: `find_stream`: the rows of an IRI's stream; `ways`: how the triples of
+    a predicate are made; `one_row`: whether all triples of a
     subject, of these predicates and streams, are of one row; `classes`: those that a subject of
     all of these predicates may be in."""
 
     find_stream: Callable[[str, Source], StreamPart]
-    makers: Callable[[Predicate], frozenset[str | None]]
+    ways: Callable[[Predicate], tuple[Way, ...]]
     one_row: Callable[[Sequence[Predicate], frozenset[str]], bool]
     graphs: frozenset[str]
     classes: Callable[[Sequence[Predicate]], tuple[Predicate, ...]]

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
+from ontoweir.rewriter.rsp.meet_makers import Pattern, Way, meet_makers
 from ontoweir.rewriter.rsp.read_head import Reader
 from ontoweir.rewriter.rsp.stream_part import StreamPart
 from ontoweir.rewriter.rsp.window import Predicate, RspWindow, refuse
@@ -170,7 +171,11 @@ class BodyWriter:
             if not blank or read.token.text not in (".", "}"):
                 self.read_properties(subject, triples, "")
         triples = [self.name_classes(t, triples) for t in triples]
-        chosen = [(self.choose(t, inside), t) for t in triples]
+        makers = () if inside or not self.merged else self.meet(triples)
+        chosen = [
+            (self.choose(t, inside, makers[n] if makers else frozenset()), t)
+            for n, t in enumerate(triples)
+        ]
         times: dict[tuple[str, tuple[RspWindow, ...]], str] = {}
         by = sorted(range(len(chosen)), key=lambda n: (chosen[n][1].of, _names(chosen[n][0])))
         for (of, _), numbers in groupby(by, key=lambda n: (chosen[n][1].of, _names(chosen[n][0]))):
@@ -217,7 +222,37 @@ class BodyWriter:
         self.made += 1
         return f"{stem}_{self.made}_"
 
-    def choose(self, triple: _Triple, inside: tuple[RspWindow, ...]) -> tuple[RspWindow, ...]:
+    def meet(self, triples: list[_Triple]) -> list[frozenset[str | None]]:
+        """Of each triple of C-SPARQL's graph, the streams whose rows may make it (None: static
+        data), given the terms that others have."""
+        streams = {w.part.stream for w in self.merged}
+        patterns, constants = [], dict[str, Pattern]()
+        for number, triple in enumerate(triples):
+            names = []
+            for term in (triple.subject, triple.object):
+                name, iri = _spell(term), self.read_iri(term)
+                names.append(name)
+                if iri is not None:
+                    constants[name] = Pattern((name, f"{name} "), (Way(None, ((iri, iri), None)),))
+            if triple.is_type:
+                names[1] = f"class {number}"
+            ways = [w for p in triple.predicates for w in self.reader.known.ways(p)]
+            there = tuple(w for w in ways if w.maker is None or w.maker in streams)
+            patterns.append(Pattern((names[0], names[1]), there))
+        return meet_makers([*patterns, *constants.values()])
+
+    def read_iri(self, term: _Term) -> str | None:
+        """The IRI that a term is (None: it is a variable, or a literal)."""
+        if isinstance(term, str) or len(term) != 1 or term[0].kind not in ("iri", "pname"):
+            return None
+        return self.expand(term[0])
+
+    def choose(
+        self,
+        triple: _Triple,
+        inside: tuple[RspWindow, ...],
+        makers: frozenset[str | None],
+    ) -> tuple[RspWindow, ...]:
         """The windows of which a pattern is (none: of static data)."""
         place = self.reader.place(triple.path[0])
         if (inside or self.merged) and not triple.predicates:
@@ -236,7 +271,6 @@ class BodyWriter:
             )
         if inside or not self.merged or not triple.predicates:
             return inside
-        makers = {m for p in triple.predicates for m in self.reader.known.makers(p)}
         named = triple.predicates[0][0] if len(triple.predicates) == 1 else _spell(triple.object)
         windows = tuple(w for w in self.merged if w.part.stream in makers)
         if windows and None in makers:

@@ -32,6 +32,7 @@ class UsedVariables:
     hidden: frozenset[Variable]
     counted: frozenset[Variable]
     aggregates: bool
+    bare: bool = False
 
 
 def check_variables(
@@ -73,7 +74,7 @@ def check_variables(
     for rows in pattern_values(pattern):
         for variable in rows.variables:
             values.setdefault(variable, rows.source.line)
-    if not all(branch.atoms for branch in branches):
+    if not used.bare and not all(branch.atoms for branch in branches):
         several = len(branches) > 1
         raise _error(
             source.file,

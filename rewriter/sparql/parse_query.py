@@ -43,7 +43,7 @@ from ontoweir.rewriter.sparql.patterns import (
 from ontoweir.rewriter.sparql.read_aggregation import aggregated_variables, read_aggregation
 from ontoweir.rewriter.sparql.read_dataset import read_dataset
 from ontoweir.rewriter.sparql.read_terms import Terms
-from ontoweir.rewriter.sparql.read_values import ValuesReader
+from ontoweir.rewriter.sparql.read_values import ValuesReader, refuse_behind_groups
 from ontoweir.rewriter.subqueries.check_subselects import check_subselects
 from ontoweir.rewriter.subqueries.cut_subselects import cut_subselects, made_variables
 from ontoweir.rewriter.syntax.group_binds import group_binds
@@ -66,6 +66,7 @@ def parse_query(
     file: str,
     values: frozenset[str] = frozenset(),
     late: frozenset[str] = frozenset(),
+    bare: bool = False,
 ) -> tuple[ConjunctiveQuery, ...]:
     """The conjunctive queries whose union `text` is, at least one, all with the same head.
 
@@ -74,10 +75,10 @@ def parse_query(
 
     Args:
         text: SPARQL 1.1 SELECT, SELECT DISTINCT, ASK or CONSTRUCT.
-        name: what the query is called.
-        file: where it stands, for messages.
+        name, file: what the query is called, and where it stands, for messages.
         values: properties of the rows of SELECTs within it that are values, and no times.
         late: variables that may have no value: FILTERs of them are computed of solutions.
+        bare: VALUES alone are a query, too.
 
     Raises:
         QueryError: the text is not SPARQL, or outside the query language.
@@ -91,7 +92,7 @@ def parse_query(
         tokens = Tokens(whole)
         prologue, query = parse_sparql(whole, tokens, file)
     parser = _Parser(tokens, name, file, prologue, inner)
-    parser.computed.late = late
+    parser.computed.late, parser.bare = late, bare
     return parser.read(name_quantiles(query, parser.terms.read))
 
 
@@ -107,7 +108,7 @@ class _Parser:
         self.tokens, self.name, self.file, self.inner = tokens, name, file, inner
         used = frozenset(t.text[1:] for t in tokens.tokens if t.kind == "var")
         self.terms = Terms(prologue, used, self.error, tokens.line_of_prefix)
-        self.times: dict[Variable, Source] = {}
+        self.times, self.bare = dict[Variable, Source](), False
         self.first = tokens.line_of("SELECT", *FORMS.values()) or 1
         self.computed = ComputationReader(
             self.terms.read,
@@ -149,8 +150,7 @@ class _Parser:
         self.tokens.next(lambda t: t.text == "{")
         pattern: Pattern = self.read_group(query["where"], None)
         if "valuesClause" in query:
-            line = self.tokens.next(lambda t: t.text.upper() == "VALUES")
-            pattern = Join((pattern, self.values.read_values(query["valuesClause"], line)))
+            pattern = Join((pattern, self.read_rows(query["valuesClause"], aggregation)))
         branches = distribute_unions(
             pattern,
             distinct=distinct,
@@ -176,6 +176,7 @@ class _Parser:
                 hidden=frozenset(self.terms.fresh) | hidden | made_variables(self.inner),
                 counted=counted - self.computed.names,
                 aggregates=aggregation is not None or bool(buckets),
+                bare=self.bare,
             ),
             locate=lambda v: self.tokens.line_of(f"?{v.name}", f"${v.name}") or self.first,
             source=source,
@@ -200,6 +201,15 @@ class _Parser:
             )
             for number, branch in enumerate(branches)
         )
+
+    def read_rows(self, clause: Node, aggregation: Aggregation | None) -> Pattern:
+        """VALUES, as a pattern; behind the outermost group, of a query that may group."""
+        values = self.values.read_values(clause, line := self.find_line("VALUES"))
+        return refuse_behind_groups(values, aggregation, self.error, line)
+
+    def find_line(self, word: str) -> int:
+        """The line of the next token that is a word."""
+        return self.tokens.next(lambda t: t.text.upper() == word)
 
     def list_order(
         self, aggregation: Aggregation | None, buckets: Sequence[NamedBuckets]
@@ -235,11 +245,9 @@ class _Parser:
             term = node.get("term")
             if node.name == "GraphGraphPattern" and isinstance(term, rdflib.Variable):
                 self.times.setdefault(Variable(str(term)), Source(self.file))
-            for part in node.values():
-                self.find_times(part)
-        elif isinstance(node, list):
-            for part in node:
-                self.find_times(part)
+            node = list(node.values())
+        for part in node if isinstance(node, list) else ():
+            self.find_times(part)
 
     def read_head(self, query: Node) -> tuple[Variable, ...] | None:
         """The answer variables; None for *."""
@@ -273,7 +281,7 @@ class _Parser:
                         for i in range(0, len(flat), 3):
                             parts.append(self.read_triple(flat[i], flat[i + 1], flat[i + 2], time))
                 case "Filter":
-                    line = self.tokens.next(lambda t: t.text.upper() == "FILTER")
+                    line = self.find_line("FILTER")
                     taken = [
                         n for n in split_conjuncts(part["expr"]) if self.computed.takes_filter(n)
                     ]
@@ -290,10 +298,9 @@ class _Parser:
                     self.computed.choices -= len(part["graph"]) > 1
                     parts.append(Union(branches) if len(branches) > 1 else branches[0])
                 case "InlineData":
-                    line = self.tokens.next(lambda t: t.text.upper() == "VALUES")
-                    parts.append(self.values.read_values(part, line))
+                    parts.append(self.read_rows(part, None))
                 case "Bind":
-                    line = self.tokens.next(lambda t: t.text.upper() == "BIND")
+                    line = self.find_line("BIND")
                     self.tokens.skip_parentheses()
                     before = Join(tuple(parts))
                     if is_computed(part["expr"]):
@@ -313,7 +320,7 @@ class _Parser:
 
     def read_graph(self, part: Node) -> Join:
         """GRAPH ?t { … }."""
-        line = self.tokens.next(lambda t: t.text.upper() == "GRAPH")
+        line = self.find_line("GRAPH")
         term = part["term"]
         if not isinstance(term, rdflib.Variable):
             raise self.error(

@@ -3,6 +3,7 @@
 import rdflib
 
 from ontoweir.errors import Source
+from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.query import Iri, Literal, Variable
 from ontoweir.rewriter.sparql.patterns import Join, Pattern, Union, Values, bound_variables
 from ontoweir.rewriter.sparql.read_terms import Refuse, Terms
@@ -100,3 +101,44 @@ class ValuesReader:
 
 def _is_undefined(node: object) -> bool:
     return type(node) is str and node == "UNDEF"
+
+
+def refuse_behind_groups(
+    pattern: Pattern, groups: Aggregation | None, refuse: Refuse, line: int
+) -> Pattern:
+    """VALUES; raise QueryError for one behind a query that groups, which is joined with its groups
+    (SPARQL 1.1, 18.2.4.3), where that is not the same as before they are made: of what is no key of
+    groups, without a value, or with equal rows.
+
+    Args:
+        pattern: of VALUES.
+        groups: what is grouped (None: nothing is).
+        refuse: makes the error.
+        line: of VALUES.
+    """
+    if groups is None:
+        return pattern
+    inside = "write it in the braces of WHERE, where it chooses solutions before they are grouped"
+    if not isinstance(pattern, Values):
+        raise refuse(
+            "UNDEF in VALUES behind a query that groups",
+            "such a row is joined with groups that others are joined with, too",
+            inside,
+            line,
+        )
+    others = [v.name for v in pattern.variables if v.name not in groups.group]
+    if others:
+        raise refuse(
+            f"VALUES of ?{others[0]} behind a query that groups",
+            f"it is joined with the groups, which are not made by ?{others[0]}",
+            f"{inside}; or HAVING, for what is aggregated",
+            line,
+        )
+    if len(set(pattern.rows)) < len(pattern.rows):
+        raise refuse(
+            "equal rows of VALUES behind a query that groups",
+            "each group would be there for each of them",
+            "leave one of them",
+            line,
+        )
+    return pattern

@@ -12,6 +12,7 @@ from ontoweir.errors import Source
 from ontoweir.rewriter.rsp.window import Known, RspQuery, refuse, write_duration
 from ontoweir.rewriter.rsp.write_lines import LineWriter
 from ontoweir.rewriter.starql.condition import bound, free, is_plain, named
+from ontoweir.rewriter.starql.open_operators import open_operators
 from ontoweir.rewriter.starql.read_condition import read_condition
 from ontoweir.rewriter.starql.read_head import (
     Pulse,
@@ -57,7 +58,7 @@ def translate_starql(text: str, file: str, known: Known) -> RspQuery:
     Raises:
         QueryError: what is not read, or not safe, by its name and place.
     """
-    tokens = Tokens(text)
+    tokens = Tokens(open_operators(text, file))
     query = _Query(StarqlReader(tokens, file, known), LineWriter(tokens))
     reader, writer = query.reader, query.writer
     _read_definitions(query)
@@ -133,14 +134,7 @@ def _read_definitions(query: _Query) -> None:
                 writer.put(token)
             continue
         what = reader.place()
-        kind = reader.need("PULSE", "STREAM", "AGGREGATE").text.upper()
-        if kind == "AGGREGATE":
-            raise refuse(
-                "CREATE AGGREGATE OPERATOR",
-                "operators of one's own are not read",
-                "write what it stands for in HAVING",
-                what,
-            )
+        kind = reader.need("PULSE", "STREAM").text.upper()
         if kind == "PULSE":
             name, pulse = read_pulse(reader)
             query.pulses[name] = pulse

@@ -151,6 +151,9 @@ def match_atoms(
         QueryError: the query counts rows that DISTINCT or UNION in a mapping's SQL removes, or
             more than MAX_COMBINATIONS combinations would have to be tried.
     """
+    if not query.atoms:  # VALUES alone
+        yield Match()
+        return
     budget = make_budget(query, choices, on_progress)
     pairs = [
         (atom, _make_choices(_Same(assertions)))

@@ -15,16 +15,22 @@ from tests.oracle.budget import SEEDS, budget
 from tests.sparql_counts.parcels import compare_text, make_parcels, write_parcels
 from tests.sparql_counts.random_parcels import QueryDrawer
 
-LINES = Path(__file__).with_name("parcels.rq").read_text(encoding="utf-8").splitlines()
-QUESTIONS = [
-    (before.removeprefix("# refused: ") if before.startswith("# refused: ") else "", line)
-    for before, line in zip(["", *LINES], LINES, strict=False)
-    if line and not line.startswith("#")
-]
+
+def read_questions(path: Path) -> list[tuple[str, str]]:
+    """Questions of a file, one a line: as what each is refused ("": it is not), and itself."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [
+        (before.removeprefix("# refused: ") if before.startswith("# refused: ") else "", line)
+        for before, line in zip(["", *lines], lines, strict=False)
+        if line and not line.startswith("#")
+    ]
+
+
+QUESTIONS = read_questions(Path(__file__).with_name("parcels.rq"))
 WINDOW = re.compile(r"W\((\w+),(\d+)\)")
 
 
-def _list_names(query: str) -> list[str]:
+def list_names(query: str) -> list[str]:
     """The columns that a SELECT shows."""
     head = query[: query.index("{")]
     named = re.findall(r"AS \?(\w+)\)", head)
@@ -43,7 +49,7 @@ def ask(query: str, seed: int, folder: Path) -> str:
     case = make_parcels(random)
     write_parcels(case, folder)
     text = WINDOW.sub(r'FILTER(?\1 > NOW() - "PT\2M"^^xsd:dayTimeDuration)', query)
-    return compare_text(text, _list_names(query), case, folder, random)
+    return compare_text(text, list_names(query), case, folder, random)
 
 
 @pytest.mark.parametrize(("said", "query"), QUESTIONS, ids=[line for _, line in QUESTIONS])

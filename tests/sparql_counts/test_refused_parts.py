@@ -26,8 +26,8 @@ INNER = f"OPTIONAL {{ {_rows(3, '?x :p ?b')} }}"
     ("where", "what"),
     [
         (
-            f"{COUNTED} OPTIONAL {{ {_rows(2, '?y :m ?a')} {INNER} }}",
-            r"\?x in .*OPTIONAL inside of .*whose other patterns do not bind it",
+            f"{COUNTED} FILTER NOT EXISTS {{ {_rows(2, '?y :m ?a')} {INNER} }}",
+            r"\?x in .*OPTIONAL inside of NOT EXISTS, whose other patterns do not bind it",
         ),
         (
             f"{COUNTED} OPTIONAL {{ {_rows(2, '?x :m ?b')} }} {INNER}",

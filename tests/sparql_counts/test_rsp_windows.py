@@ -53,6 +53,7 @@ MAPPING = """
 @prefix : <http://x/> .
 <#r> rr:logicalTable [ rr:tableName "reading" ] ;
   rr:subjectMap [ rr:template "http://x/r/{id}" ; rr:class :R ] ;
+  rr:predicateObjectMap [ rr:predicate :from ; rr:objectMap [ rr:constant "a reading" ] ] ;
   rr:predicateObjectMap [ rr:predicate :by ; rr:objectMap [ rr:template "http://x/s/{sensor}" ] ] ;
   rr:predicateObjectMap [ rr:predicate :v ; rr:objectMap [ rr:column "v" ] ] .
 <#s> rr:logicalTable [ rr:tableName "reading" ] ;
@@ -60,6 +61,7 @@ MAPPING = """
   rr:predicateObjectMap [ rr:predicate :has ; rr:objectMap [ rr:column "v" ] ] .
 <#d> rr:logicalTable [ rr:tableName "door" ] ;
   rr:subjectMap [ rr:template "http://x/s/{sensor}" ] ;
+  rr:predicateObjectMap [ rr:predicate :from ; rr:objectMap [ rr:constant "a door" ] ] ;
   rr:predicateObjectMap [
     rr:predicate :opens ; rr:objectMap [ rr:template "http://x/room/{room}" ] ] .
 <#e> rr:logicalTable [ rr:tableName "door" ] ;
@@ -344,3 +346,41 @@ def test_one_graph_of_all_streams(tmp_path: Path) -> None:
     assert {at.minute: sorted(bag) for at, bag in found.items()} == {
         2: [("1", "http://x/room/2"), ("2", "http://x/room/2")]
     }
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        # :from is of both streams, but ?r is what :by is of; a room is of doors alone
+        ("?r :by ?s ; :from ?a . ?s :opens ?o", "W { ?r :by ?s ; :from ?a } D { ?s :opens ?o }"),
+        (
+            "?r :by ?s . ?s :opens ?o ; :from ?a . ?r :from 'a reading'",
+            "W { ?r :by ?s ; :from 'a reading' } D { ?s :opens ?o ; :from ?a }",
+        ),
+        ("?s :opens <http://x/room/2> . ?r :by ?s", "W { ?r :by ?s } D { ?s :opens :room2 }"),
+    ],
+)
+def test_each_pattern_is_of_the_stream_that_can_make_it(
+    body: str, named: str, tmp_path: Path
+) -> None:
+    """Windows of different lengths: C-SPARQL's graph as RSP-QL, which names the window of each."""
+    draw = random.Random(7)
+    reading, door = _rows(draw)
+    _write(tmp_path / "p", reading, door)
+    project = ontoweir.open_project(tmp_path / "p")
+    merged = (
+        "REGISTER QUERY q COMPUTED EVERY 1m AS PREFIX : <http://x/> SELECT DISTINCT ?s\n"
+        "FROM STREAM <http://x/stream> [RANGE 4m STEP 1m]\n"
+        "FROM STREAM <http://x/door2> [RANGE 6m STEP 1m]\n"
+        f"WHERE {{ {body} }}"
+    )
+    apart = (
+        f"{PREFIX}REGISTER RSTREAM :q AS SELECT DISTINCT ?s\n"
+        "FROM NAMED WINDOW :w ON :stream [RANGE PT4M STEP PT1M]\n"
+        "FROM NAMED WINDOW :d ON :door2 [RANGE PT6M STEP PT1M]\n"
+        f"WHERE {{ {named} }}"
+    )
+    apart = apart.replace("W {", "WINDOW :w {").replace("D {", "WINDOW :d {")
+    found = _replay(project, merged)
+    assert found
+    assert found == _replay(project, apart.replace(":room2", "<http://x/room/2>"))

@@ -171,7 +171,7 @@ CASES = {
 }
 
 
-def _write(folder: Path, m: list[Row], alarms: list[Row]) -> None:
+def write_project(folder: Path, m: list[Row], alarms: list[Row]) -> None:
     folder.mkdir()
     (folder / "ontoweir.toml").write_text(TOML)
     (folder / "m.ttl").write_text(MAPPING)
@@ -182,12 +182,12 @@ def _write(folder: Path, m: list[Row], alarms: list[Row]) -> None:
     (folder / "sensor.csv").write_text("\n".join(["k,kind", *kinds, ""]))
 
 
-def _draw(draw: random.Random) -> list[Row]:
+def draw_rows(draw: random.Random) -> list[Row]:
     places = sorted(draw.sample([(t, k) for t in range(14) for k in (1, 2, 3, 4)], 11))
     return [(t, k, draw.randint(1, 4)) for t, k in places]
 
 
-def _text(case: Case, length: int, slide: int, every: int, start: int) -> str:
+def write_text(case: Case, length: int, slide: int, every: int, start: int) -> str:
     streams = [
         f'm [NOW - "PT{length}M"^^xsd:duration, NOW] -> "PT{slide}M"^^xsd:duration',
         f"STREAM alarm [ NOW - PT{length}M, NOW ]->PT{slide}M",
@@ -253,13 +253,13 @@ def test_answers_are_those_of_the_definition(name: str, tmp_path: Path) -> None:
     answered = 0
     for seed in range(SEEDS):
         draw = random.Random(f"{name} {seed}")
-        m, alarms = _draw(draw), _draw(draw)
+        m, alarms = draw_rows(draw), draw_rows(draw)
         slide, every, start = draw.choice(
             [(1, 1, 0), (2, 2, 0), (2, 1, 0), (1, 2, 0), (3, 3, 1), (4, 2, 1), (2, 4, 3)]
         )
         shape = draw.choice((2, 3, 5)), slide, every, start
-        _write(tmp_path / str(seed), m, alarms)
-        text = _text(CASES[name], *shape)
+        write_project(tmp_path / str(seed), m, alarms)
+        text = write_text(CASES[name], *shape)
         found = _replay(tmp_path / str(seed), text)
         last = FIRST + timedelta(minutes=max(t for t, _, _ in m))
         if ":alarm" in text:
@@ -277,9 +277,9 @@ def test_answers_are_those_of_the_definition(name: str, tmp_path: Path) -> None:
 )
 def test_live_is_as_replayed(name: str, tmp_path: Path) -> None:
     draw = random.Random(name)
-    m, alarms = _draw(draw), _draw(draw)
-    _write(tmp_path / "p", m, alarms)
-    (tmp_path / "p" / "q.starql").write_text(_text(CASES[name], 3, 2, 1, 1))
+    m, alarms = draw_rows(draw), draw_rows(draw)
+    write_project(tmp_path / "p", m, alarms)
+    (tmp_path / "p" / "q.starql").write_text(write_text(CASES[name], 3, 2, 1, 1))
     workspace = Workspace(load_project(tmp_path / "p", environ={}))
     compiled = workspace.compile("q")
     verdict = check_query(compiled.union, workspace.project.catalog)
@@ -298,13 +298,13 @@ def test_live_is_as_replayed(name: str, tmp_path: Path) -> None:
         at = row.pop("at").replace(tzinfo=UTC)
         row.pop("multiplicity", None)
         found.setdefault(at, set()).add(tuple(str(cell) for cell in row.values()))
-    wanted = _replay(tmp_path / "p", _text(CASES[name], 3, 2, 1, 1))
+    wanted = _replay(tmp_path / "p", write_text(CASES[name], 3, 2, 1, 1))
     until = datetime.fromtimestamp(done / 1_000_000, UTC)
     assert found
     assert found == {at: rows for at, rows in wanted.items() if at <= until}
 
 
-def _check(folder: Path, text: str) -> None:
+def check_text(folder: Path, text: str) -> None:
     (folder / "q.starql").write_text(text)
     ontoweir.open_project(folder).check("q")
 
@@ -331,10 +331,10 @@ REFUSED = {
 @pytest.mark.parametrize("having", REFUSED)
 def test_what_is_refused_by_name(having: str, tmp_path: Path) -> None:
     line, said = REFUSED[having]
-    _write(tmp_path / "p", [(0, 1, 1)], [])
-    text = _text(CASES["rising"]._replace(having=having), 2, 1, 1, 0)
+    write_project(tmp_path / "p", [(0, 1, 1)], [])
+    text = write_text(CASES["rising"]._replace(having=having), 2, 1, 1, 0)
     with pytest.raises(QueryError, match=re.escape(said)) as error:
-        _check(tmp_path / "p", text)
+        check_text(tmp_path / "p", text)
     assert error.value.source is not None
     assert error.value.source.line == line + 1
 
@@ -358,19 +358,19 @@ HEADS = {
 @pytest.mark.filterwarnings("ignore::ontoweir.errors.OntoweirWarning")
 @pytest.mark.parametrize("change", HEADS)
 def test_what_is_wrong_around_conditions(change: tuple[str, str], tmp_path: Path) -> None:
-    _write(tmp_path / "p", [(0, 1, 1)], [])
-    text = _text(CASES["rising"], 2, 1, 1, 0)
+    write_project(tmp_path / "p", [(0, 1, 1)], [])
+    text = write_text(CASES["rising"], 2, 1, 1, 0)
     assert change[0] in text
     with pytest.raises(QueryError, match=re.escape(HEADS[change])):
-        _check(tmp_path / "p", text.replace(*change, 1))
+        check_text(tmp_path / "p", text.replace(*change, 1))
 
 
 def test_the_best_known_query_keeps_two_rows_of_each_state(tmp_path: Path) -> None:
     """`change.md`, case 25: decided, and bounded by R · 60."""
-    _write(tmp_path / "p", [(0, 1, 1)], [])
+    write_project(tmp_path / "p", [(0, 1, 1)], [])
     toml = TOML.replace("1 minute", "1 second")
     (tmp_path / "p" / "ontoweir.toml").write_text(toml)
-    text = _text(CASES["rising"], 1, 1, 1, 0).replace('START = "2026-01-01T00:00:00Z"^^', "")
+    text = write_text(CASES["rising"], 1, 1, 1, 0).replace('START = "2026-01-01T00:00:00Z"^^', "")
     text = text.replace("XSD:DATETIME,\n", "").replace('-> "PT1M"', '-> "PT1S"')
     text = text.replace('FREQUENCY = "PT1M"', 'FREQUENCY = "PT1S"')
     (tmp_path / "p" / "q.starql").write_text(text)

@@ -12,10 +12,11 @@ from ontoweir.pipeline.compiling.compile_solutions import compile_moment, tell_n
 from ontoweir.pipeline.compiling.compiler import Compiler
 from ontoweir.rewriter.algebra.compile_in_steps import count_in_steps
 from ontoweir.rewriter.clauses.lift_exists import lift_exists
-from ontoweir.rewriter.composed.begin_parts import begin_parts
 from ontoweir.rewriter.composed.join_solutions import Asked, join_solutions
-from ontoweir.rewriter.composed.split_joined import JoinedText, split_joined
+from ontoweir.rewriter.composed.split_joined import JoinedText, PartOfText, split_joined
 from ontoweir.rewriter.composed.split_union import split_union
+from ontoweir.rewriter.composed.text_part import has_patterns
+from ontoweir.rewriter.joined.begin_parts import begin_parts
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.share_steps import share_steps
 from ontoweir.rewriter.model.spj import SpjUnion
@@ -31,8 +32,9 @@ def compile_joined(
     file: str,
     catalog: Catalog | None,
     read: Callable[..., CompiledQuery],
-) -> CompiledQuery | None:
-    """The query of solutions that come and go by themselves (None: it is something else).
+) -> CompiledQuery | QueryError | None:
+    """The query of solutions that come and go by themselves; or why a part of it is refused (None:
+    it is something else).
 
     Args:
         workspace: compiles what has no such parts.
@@ -46,23 +48,35 @@ def compile_joined(
         QueryError: what is computed of the joined solutions is not read.
     """
     text = lift_exists(text) or text
-    asked = split_union(text) or split_joined(text)
-    if asked is None:
-        return None
+    made: CompiledQuery | QueryError | None = None
+    for asked in (split_union(text) or split_joined(text), split_joined(text, around=True)):
+        if asked is not None and not isinstance(made, CompiledQuery):
+            found = _compile_parts(workspace, asked, name, file, catalog, read)
+            made = found if isinstance(found, CompiledQuery) else made or found
+    return made
+
+
+def _compile_parts(
+    workspace: Compiler,
+    asked: JoinedText,
+    name: str,
+    file: str,
+    catalog: Catalog | None,
+    read: Callable[..., CompiledQuery],
+) -> CompiledQuery | QueryError | None:
+    """The query of what is joined of parts (compile_joined)."""
     known = catalog or workspace.project.catalog
     certain = CertainCompiler(workspace) if _is_set(asked, name, file) else workspace
 
+    def compile_part(n: int, part: PartOfText, over: Catalog | None) -> CompiledQuery:
+        by = workspace if part.counts else certain
+        if part.static and not has_patterns(part.text):  # VALUES alone
+            branches = parse_query(part.text, name=f"{name}_{n}", file=file, bare=True)
+            return by.compile_branches(branches, catalog=over, quiet=True)
+        return read(by, part.text, f"{name}_{n}", file, catalog=over)
+
     def compile_parts(over: Catalog | None) -> list[CompiledQuery]:
-        return [
-            read(
-                workspace if part.counts else certain,
-                part.text,
-                f"{name}_{n}",
-                file,
-                catalog=over,
-            )
-            for n, part in enumerate(asked.parts)
-        ]
+        return [compile_part(n, part, over) for n, part in enumerate(asked.parts)]
 
     try:
         made = compile_parts(catalog)
@@ -75,10 +89,12 @@ def compile_joined(
         if begins is not None:
             known = replace(known, begins=begins)
             made = compile_parts(known)
-    except QueryError:
-        return None  # what is said of the whole names what was written
+    except QueryError as error:
+        return error
     unions = [one.union for one in made]
     union = join_solutions(asked, unions, name, known, _make_readers(asked, known, name, file))
+    if isinstance(union, QueryError):
+        return union
     if union is None and not any(one.disjuncts for one in unions):
         union = _tell_nothing(workspace, asked, made, known)
     if union is None:

@@ -6,11 +6,11 @@ from itertools import pairwise
 
 from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.assertion import (
-    ColumnMap,
     ConstantMap,
     MappingAssertion,
     MappingSet,
     TemplateMap,
+    TermMap,
 )
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.compiled_query import CompiledQuery
@@ -19,6 +19,7 @@ from ontoweir.pipeline.compiling.compiler import Compiler
 from ontoweir.pipeline.compiling.compiler_around import CompilerAround
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.rsp.find_stream import find_stream, name_stream
+from ontoweir.rewriter.rsp.meet_makers import Ends, Way
 from ontoweir.rewriter.rsp.read_head import asks_windows
 from ontoweir.rewriter.rsp.stream_part import StreamPart, admit_parts
 from ontoweir.rewriter.rsp.translate_rsp import translate_rsp
@@ -84,7 +85,7 @@ def open_windows(
     looking = _Looking(workspace, catalog or workspace.project.catalog)
     known = Known(
         lambda iri, place: find_stream(iri, looking.catalog, place),
-        looking.list_makers,
+        looking.list_ways,
         looking.is_one_row,
         frozenset(
             g.value
@@ -116,8 +117,12 @@ class _Looking:
         compiled = selected if selected.compiled else shared.compile(selected, _DEFAULT, {iri})
         return compiled.classes_of(iri) if is_class else compiled.properties_of(iri)
 
-    def list_makers(self, predicate: Predicate) -> frozenset[str | None]:
-        return frozenset(map(stream_of, self.find(predicate)))
+    def list_ways(self, predicate: Predicate) -> tuple[Way, ...]:
+        """How the triples of a predicate are made."""
+        return tuple(
+            Way(stream_of(a), (_iri_ends(a.subject), _iri_ends(a.object)))
+            for a in self.find(predicate)
+        )
 
     def list_classes(self, beside: Sequence[Predicate]) -> tuple[Predicate, ...]:
         """The classes that a subject of all of these predicates may be in."""
@@ -147,14 +152,19 @@ class _Looking:
 
 def _ends(assertion: MappingAssertion) -> tuple[str, str]:
     """What a subject begins and ends with."""
-    match assertion.subject:
-        case TemplateMap(parts=parts):
+    return _iri_ends(assertion.subject) or ("", "")
+
+
+def _iri_ends(term: TermMap | None) -> Ends:
+    """What an IRI begins and ends with (None: it is a literal, or made of a column alone)."""
+    match term:
+        case TemplateMap(parts=parts, kind="iri" | "blank"):
             first, last = parts[0], parts[-1]
             return first if isinstance(first, str) else "", last if isinstance(last, str) else ""
-        case ConstantMap(value=value):
+        case ConstantMap(value=value, is_iri=True):
             return value, value
-        case ColumnMap():
-            return "", ""
+        case _:
+            return None
 
 
 def _shape(assertion: MappingAssertion) -> tuple[tuple[str, bool], ...] | None:

@@ -15,6 +15,7 @@ from ontoweir.pipeline.compiling.compile_solutions import (
     tell_nothing,
 )
 from ontoweir.pipeline.compiling.compiler import Compiler
+from ontoweir.pipeline.compiling.move_values import move_values
 from ontoweir.rewriter.absence.compare_last import compare_last
 from ontoweir.rewriter.absence.compute_matches import compute_matches, list_matches
 from ontoweir.rewriter.absence.compute_solutions import (
@@ -38,9 +39,11 @@ from ontoweir.rewriter.clauses.turn_greatest import turn_greatest
 from ontoweir.rewriter.composed.refuse_parts import refuse_parts
 from ontoweir.rewriter.delays.hold_set import hold_set
 from ontoweir.rewriter.expressions.attach_computation import SeveralRowsError
+from ontoweir.rewriter.grouped.hide_keys import hide_keys
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.ranked.split_limit import split_limit
+from ontoweir.rewriter.recent.last_matches import last_matches
 from ontoweir.rewriter.sparql.parse_query import parse_query
 from ontoweir.rewriter.standing.compute_standing import compute_standing
 from ontoweir.rewriter.standing.find_registers import find_registers
@@ -92,15 +95,17 @@ def _compile_opened(
     workspace: Compiler, text: str, name: str, file: str, catalog: Catalog | None
 ) -> CompiledQuery:
     """A SELECT whose classes have names."""
+    text = move_values(text, file)
+    text = hide_keys(text) or text
     text = name_absence(turn_greatest(compare_named_buckets(group_binds(text))))
     try:
         named = _compile_named(workspace, text, name, file, catalog)
         return replace(named, union=hold_set(named.union))
     except QueryError as error:
         joined = compile_joined(workspace, text, name, file, catalog, compile_text)
-        if joined is None:
-            raise refuse_parts(error, text, file) from error
-        return joined
+        if isinstance(joined, CompiledQuery):
+            return joined
+        raise refuse_parts(error, text, file, joined) from error
 
 
 def _compile_named(
@@ -153,9 +158,8 @@ def _compile_named(
         def compile_one(one: str) -> CompiledQuery:
             return compile_parsed(parse_query(one, name=name, file=file))
 
-        return _compile_split(
-            split, SolutionCompiler(compile_one, name, file, shared, compile_parsed)
-        )
+        work = SolutionCompiler(compile_one, name, file, shared, compile_parsed)
+        return _compile_split(text, split, work)
 
     union = compile_in_steps(compile_over, known)
     incomplete = tuple(dict.fromkeys(r for one in made for r in one.incomplete))
@@ -196,7 +200,7 @@ def _compile_latest(
     return replace(made[0], union=union, incomplete=incomplete)
 
 
-def _compile_split(split: SplitText, work: SolutionCompiler) -> SpjUnion:
+def _compile_split(text: str, split: SplitText, work: SolutionCompiler) -> SpjUnion:
     """The query that its solutions are made into."""
     name, known = work.name, work.catalog
     if split.around is None:
@@ -220,6 +224,10 @@ def _compile_split(split: SplitText, work: SolutionCompiler) -> SpjUnion:
     if static is not None:
         return static
     refuse_windows(solutions, split.source)
+
+    def last(once: bool) -> SpjUnion | None:
+        return last_matches(text, solutions, head, known, split.source, distinct=once)
+
     nested = any(hits.blocks for s in solutions for hits, _, _ in s.parts)
 
     def unite(plain: bool) -> SpjUnion:
@@ -239,10 +247,12 @@ def _compile_split(split: SplitText, work: SolutionCompiler) -> SpjUnion:
         if not nested:
             union = find_latest(solutions, head, known) or find_greatest(solutions, head, known)
             union = union or find_standing(solutions, head, known, distinct=distinct)
+            union = union or last(distinct)
         return union or unite(plain=True)
     windows = has_windows(around)
     if not nested and not windows:
         stands = find_standing(solutions, head, known, distinct=False)
+        stands = stands or last(False)
         if stands is not None:
             return compute_standing(stands, around, known)
     try:
