@@ -91,11 +91,12 @@ def _is_free(column: Column) -> bool:
 
 def is_plain(block: Block) -> bool:
     """Whether a block's rows are the answers of its query, at the time of their last row."""
-    if block.meeting is not None or block.absence is not None or block.between is not None:
+    absent = block.absence is not None and (block.absence.parts or block.absence.held)
+    if block.meeting is not None or absent or block.between is not None:
         return False
     union = block.union
     changes = union.aggregation or union.standing or union.joined or union.ends or union.begins
-    return block.time is None and not changes
+    return (block.time is None or block.time[1] == 0) and not changes
 
 
 class _OtherError(Exception):

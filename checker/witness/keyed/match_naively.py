@@ -6,7 +6,12 @@ from decimal import Decimal
 from typing import Any, TypeAlias
 
 from ontoweir.checker.witness.evaluate_naively import add_views_naively, evaluate_naively
-from ontoweir.checker.witness.keyed.compute import UnknownAnswerError, compute, write_time
+from ontoweir.checker.witness.keyed.compute import (
+    UnknownAnswerError,
+    compute,
+    read_time,
+    write_time,
+)
 from ontoweir.checker.witness.keyed.find_keys import is_plain
 from ontoweir.checker.witness.keyed.meet_naively import meet_naively
 from ontoweir.mappings.model.catalog import (
@@ -143,7 +148,8 @@ class _Tables:
             if key not in first or match[1] < first[key][1]:
                 first[key] = match[0], match[1], 1
         for row, at_us, count in first.values() if union.distinct else found:
-            if at_us % stream.step_us:
+            told_us = at_us if block.time is None else read_time(row[block.time[0]])
+            if at_us % stream.step_us or told_us != at_us:
                 raise UnknownAnswerError
             for _ in range(count):
                 yield {**row, stream.timestamp: at_us // stream.step_us}
