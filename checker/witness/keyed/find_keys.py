@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from itertools import product
+from itertools import chain, islice, product
 from typing import TypeAlias
 
 from ontoweir.mappings.model.catalog import (
@@ -46,6 +46,8 @@ Keys: TypeAlias = Mapping[str, str]
 
 _MOST = 64
 """So many choices of columns are looked at."""
+_FEW = 4
+"""Of more streams only columns with one name are looked at."""
 
 
 def find_keys(union: SpjUnion, catalog: Catalog) -> Iterator[Keys]:
@@ -59,9 +61,10 @@ def find_keys(union: SpjUnion, catalog: Catalog) -> Iterator[Keys]:
     """
     names = sorted(n for n in read_tables(union) if n in catalog.streams)
     columns = [tuple(_list_free(catalog.streams[n])) for n in names]
-    for number, chosen in enumerate(product(*columns)):
-        if number >= _MOST or not names:
-            return
+    shared = [c for c in (columns[0] if names else ()) if all(c in mine for mine in columns)]
+    others = product(*columns) if 1 < len(names) <= _FEW else ()
+    choices = chain([(c,) * len(names) for c in shared], others)
+    for chosen in dict.fromkeys(islice(choices, _MOST)):
         keys = dict(zip(names, chosen, strict=True))
         if _Told(catalog, keys).is_apart(union):
             yield keys
