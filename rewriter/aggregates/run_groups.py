@@ -37,14 +37,18 @@ def run_groups(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         start = select.args.get("from_")
         if start is None:
             continue
-        for item in [one.this for one in (start, *joins)]:
+        where = select.args.get("where")
+        said = [] if where is None else list(split_conjuncts(where.this))
+        for one in (start, *joins):
+            item, inner = one.this, not (one.args.get("side") or one.args.get("method"))
             if isinstance(item, exp.Subquery) and is_plain(item) and item.alias:
-                _run(item, catalog)
+                _run(item, catalog, said if inner else [], alone=not joins)
     return made
 
 
-def _run(item: "exp.Expr", catalog: Catalog) -> None:
-    """Write a subquery of groups as the latest row of each; in place, if it is read."""
+def _run(item: "exp.Subquery", catalog: Catalog, said: "list[exp.Expr]", *, alone: bool) -> None:
+    """Write a subquery of groups as the latest row of each; in place, if it is read. What is `said`
+    around it of their keys alone is said of the rows, too; `alone`: nothing is joined with it."""
     from sqlglot import exp
 
     inner = item.this.copy()
@@ -68,10 +72,31 @@ def _run(item: "exp.Expr", catalog: Catalog) -> None:
         over = exp.Window(this=call.copy(), partition_by=[k.copy() for k in keys])
         over.set("order", exp.Order(expressions=[exp.Ordered(this=_column(stream.timestamp))]))
         call.replace(over)
+    _say_of_rows(inner, (item.alias.lower(), *([""] if alone else [])), keys, said)
     inner.set("group", None)
     inner.set("distinct", exp.Distinct())
     inner.set("qualify", exp.Qualify(this=_latest(stream, keys)))
     item.set("this", inner)
+
+
+def _say_of_rows(
+    inner: "exp.Select", aliases: tuple[str, ...], keys: "list[exp.Expr]", said: "list[exp.Expr]"
+) -> None:
+    """Choose the rows of groups, which have some aliases around them, by the conditions there that
+    read nothing but their keys; in place."""
+    from sqlglot import exp
+
+    shown = {e.alias_or_name.lower(): e.unalias() for e in inner.expressions}
+    named = {name: column for name, column in shown.items() if column in keys}
+    for condition in said:
+        columns = list(condition.find_all(exp.Column))
+        own = [c for c in columns if c.table.lower() in aliases and c.name.lower() in named]
+        if not columns or len(own) < len(columns) or condition.find(exp.Query, exp.Window):
+            continue
+        holder = exp.Paren(this=condition.copy())
+        for column in list(holder.find_all(exp.Column)):
+            column.replace(named[column.name.lower()].copy())
+        inner.where(holder.this.copy(), copy=False)
 
 
 def _open_filters(inner: "exp.Select") -> None:

@@ -10,6 +10,7 @@ from ontoweir.rewriter.calendar.spell_parts import spell_parts
 from ontoweir.rewriter.greatest.order_texts import order_texts
 from ontoweir.rewriter.groups.read_sql_aggregate import name_quantiles
 from ontoweir.rewriter.nulls.settle_false import settle_false
+from ontoweir.rewriter.reshaped.move_having import move_having
 from ontoweir.rewriter.reshaped.open_rows import open_rows
 from ontoweir.rewriter.reshaped.read_unpivots import read_unpivots
 from ontoweir.rewriter.reshaped.spell_values import spell_values
@@ -33,5 +34,5 @@ def spell_query(text: str, catalog: Catalog) -> "exp.Query":
     """
     tree = read_unpivots(name_quantiles(parse_names(text, catalog)), catalog)
     tree = spell_now(spell_parts(spell_values(open_rows(tree))), catalog)
-    tree = limit_filters(tree, catalog)
+    tree = limit_filters(move_having(tree), catalog)
     return widen_unions(order_texts(settle_false(tree, catalog), catalog), catalog)

@@ -53,6 +53,18 @@ def fill_nulls(data: Any) -> Any:
     }
 
 
+def relax(catalog: Catalog, names: tuple[str, ...]) -> Catalog:
+    """The tables whose streams have columns with any value."""
+    streams = {}
+    for name, stream in catalog.streams.items():
+        columns = tuple(
+            replace(c, enum=None, minimum=None, maximum=None) if c.name in names else c
+            for c in stream.columns
+        )
+        streams[name] = replace(stream, columns=columns)
+    return replace(catalog, streams=streams)
+
+
 def compare_text(text: str, names: tuple[str, ...], random: Random) -> str:
     """A query of rows that come and go, of which `names` are the columns, over random rows: what
     came of it."""

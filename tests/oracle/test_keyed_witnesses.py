@@ -24,11 +24,10 @@ from ontoweir.checker.witness.keyed.hold_naively import hold_naively
 from ontoweir.checker.witness.refute.refute_keyed import refute_keyed
 from ontoweir.checker.witness.witness import Witness, WitnessRow
 from ontoweir.errors import QueryError
-from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from tests.oracle import test_asked_around, test_running_groups, test_united_parts
 from tests.oracle.budget import SEEDS, budget
-from tests.oracle.compare_told import draw_data, union_streams
+from tests.oracle.compare_told import draw_data, relax, union_streams
 from tests.oracle.random_queries import Case
 from tests.oracle.test_sql_nulls import CATALOG, MARKERS
 from tests.oracle.test_stacked_queries import Stacked
@@ -70,18 +69,6 @@ def spell(texts: str) -> list[str]:
     for word, text in WORDS.items():
         texts = texts.replace(word, text)
     return texts.strip().splitlines()
-
-
-def relax(catalog: Catalog, names: tuple[str, ...]) -> Catalog:
-    """The tables whose streams have columns with any value."""
-    streams = {}
-    for name, stream in catalog.streams.items():
-        columns = tuple(
-            replace(c, enum=None, minimum=None, maximum=None) if c.name in names else c
-            for c in stream.columns
-        )
-        streams[name] = replace(stream, columns=columns)
-    return replace(catalog, streams=streams)
 
 
 OPEN = relax(CATALOG, ("h",))
