@@ -144,7 +144,7 @@ def test_having_of_joins_distinct_values_and_null_keys_is_duckdbs(text: str) -> 
     [
         f"SELECT x.h AS c0, x.n AS c1 FROM {COUNTED} x WHERE x.h = 1",
         f"SELECT h AS c0, n AS c1 FROM {COUNTED} x WHERE h IN (0, 2) AND n > 1",
-        f"SELECT x.h AS c0, r.a AS c1 FROM {COUNTED} x JOIN r ON r.h = x.h WHERE x.h > 0 AND x.h < 3",
+        f"SELECT x.h AS c0, r.a AS c1 FROM {COUNTED} x JOIN r ON r.h = x.h WHERE x.h IN (1, 2)",
         "SELECT h AS c0, AVG(a) AS c1 FROM s GROUP BY h HAVING AVG(a) > 0 AND h = 1",
     ],
 )
