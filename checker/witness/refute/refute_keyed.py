@@ -66,12 +66,11 @@ def refute_keyed(
         return None
     try:
         with counting_steps(), phase("looking for a counterexample", _TRIES) as done:
-            choices = list(list_ways(union, catalog))
+            choices = [w for w in list_ways(union, catalog) if w.first <= _MOST_FIRST]
+            drawer = _Drawer(union, catalog, gap)
             for number in range(_TRIES if choices else 0):
                 way = choices[number % len(choices)]
-                if way.first > _MOST_FIRST:
-                    continue
-                drawn = _Drawer(union, catalog, way, gap, Random(number)).draw()
+                drawn = drawer.draw(way, Random(number))
                 done(number)
                 if tells_apart(union, catalog, drawn.spread(1), way) and all(
                     confirm_keyed(union, catalog, drawn.spread(n)) for n in (size, 3 * size)
@@ -155,10 +154,8 @@ class _Drawn:
 class _Drawer:
     """Draws rows of one key."""
 
-    def __init__(
-        self, union: SpjUnion, catalog: Catalog, way: Way, gap_us: int, random: Random
-    ) -> None:
-        self.catalog, self.way, self.gap_us, self.random = catalog, way, gap_us, random
+    def __init__(self, union: SpjUnion, catalog: Catalog, gap_us: int) -> None:
+        self.catalog, self.gap_us, self.random = catalog, gap_us, Random(0)
         self.tables = sorted(read_tables(union))
         self.constants = list(dict.fromkeys(list_constants(union)))
         read = list_read(union)
@@ -176,8 +173,9 @@ class _Drawer:
             if name in self.tables
         }
 
-    def draw(self) -> _Drawn:
+    def draw(self, way: Way, random: Random) -> _Drawn:
         """Some rows before, one at least, some after, and static ones."""
+        self.random = random
         names = [n for n in self.tables if n in self.catalog.streams]
         statics = [
             WitnessRow(name, None, tuple(self._content(table).items()))
@@ -192,19 +190,19 @@ class _Drawer:
         alike = self.random.random() < 0.5
         drawn = _Drawn(
             self.catalog,
-            self.way.keys,
+            way.keys,
             self.gap_us,
             tuple(statics),
             self.alone,
             tuple(self._rows(names, before, alike)),
             tuple(self._rows(names, after, alike)),
         )
-        if not self.way.first:
+        if not way.first:
             return drawn
         times = self.random.randint(1, 3)  # so that each is before others, and behind what comes
         first = drawn.before * (times + 1)
         later = drawn.before * (times + self.random.randint(0, 1))
-        return replace(drawn, first=first, others=self.way.first, after=later)
+        return replace(drawn, first=first, others=way.first, after=later)
 
     def _rows(
         self, names: Sequence[str], count: int, alike: bool
