@@ -11,7 +11,7 @@ DECIDED = {
     "01_regular_joins": ["unbounded"],
     "02_insert_into": ["bounded"],
     "02_watermarks": ["bounded"],
-    "03_kafka_join": ["undecided", "refused", "bounded"],
+    "03_kafka_join": ["unbounded", "refused", "bounded"],
     "04_where": ["bounded"],
     "05_star_schema": ["refused", "bounded", "refused", "refused", "refused"],
     "06_dedup": ["unbounded", "refused"],

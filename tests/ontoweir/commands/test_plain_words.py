@@ -68,7 +68,7 @@ def test_a_broker_that_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str
             ("show", "x", "--folow"),
             "there is no option --folow; ",
         ),
-        (("init", "x", "--mapping=m.ttl"), "there is no option --mapping; "),
+        (("init", "x", "--mappings=m.ttl"), "there is no option --mappings; "),
         (("check", "a", "b", "c"), "'b', 'c' is more than it takes; "),
     ],
 )

@@ -54,7 +54,7 @@ def read(having: str, more: str = "") -> SpjUnion:
         "- MIN(v) + COUNT(*) / 2.0 > 4",
         "SUM(p) + SUM(e) >= 10",
         "MAX(v) IS NOT NULL",
-        "k = 3",
+        "COUNT(*) > k",
         "k IS NULL OR COUNT(*) >= k",
         "FLOOR(MAX(f)) > 3",
         "MAX(ts) - MIN(ts) > INTERVAL '1' HOUR",
@@ -64,6 +64,14 @@ def test_what_stays_true_is_read(having: str) -> None:
     union = read(having)
     assert union.aggregation is not None
     assert union.aggregation.having is not None
+
+
+def test_what_is_said_of_keys_chooses_rows() -> None:
+    union = read("k = 3 AND COUNT(*) > 1")
+    assert union.aggregation is not None
+    assert union.aggregation.having is not None
+    assert "k" not in str(union.aggregation.having)
+    assert any("value=3" in str(c) for q in union.disjuncts for c in q.conditions)
 
 
 LEAVES = [

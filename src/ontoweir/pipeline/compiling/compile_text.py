@@ -1,5 +1,6 @@
 """Compile the text of a SPARQL query: rewrite and unfold it, or those that it is made of."""
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -94,9 +95,19 @@ def compile_text(
 def _compile_opened(
     workspace: Compiler, text: str, name: str, file: str, catalog: Catalog | None
 ) -> CompiledQuery:
-    """A SELECT whose classes have names."""
+    """A SELECT whose classes have names; of groups that hide their keys, one around these where it
+    is not read as it is: sessions tell no more than their rows."""
     text = move_values(text, file)
-    text = hide_keys(text) or text
+    if (around := hide_keys(text)) is not None:
+        with suppress(QueryError):
+            return _compile_said(workspace, text, name, file, catalog)
+    return _compile_said(workspace, around or text, name, file, catalog)
+
+
+def _compile_said(
+    workspace: Compiler, text: str, name: str, file: str, catalog: Catalog | None
+) -> CompiledQuery:
+    """A SELECT that shows by what it groups."""
     text = name_absence(turn_greatest(compare_named_buckets(group_binds(text))))
     try:
         named = _compile_named(workspace, text, name, file, catalog)
