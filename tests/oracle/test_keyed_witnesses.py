@@ -55,6 +55,9 @@ SELECT h AS c0, AVG(a) AS c1 FROM s WHERE ts > AGO GROUP BY h HAVING AVG(a) > 2
 SELECT x.h AS c0, y.a AS c1 FROM s AS x LEFT JOIN RECENT AS y ON y.h = x.h WHERE x.ts > AGO
 """
 
+BESIDE = "SELECT x.h, x.a, y.h AS k FROM LATEST AS x LEFT JOIN COUNTED AS y ON y.h = x.h"
+EITHER = "SELECT h, a AS n FROM LATEST AS x UNION ALL SELECT h, h AS n FROM COUNTED AS y"
+
 WORDS = {
     "LATEST": "(SELECT h, a, g FROM s QUALIFY RANK() OVER (PARTITION BY h ORDER BY ts DESC) = 1)",
     "COUNTED": "(SELECT h, COUNT(*) AS n FROM s GROUP BY h)",
@@ -151,6 +154,11 @@ def test_the_first_of_all_by_their_greatest_value_are_not_refuted() -> None:
         ("SELECT DISTINCT a FROM s WHERE h IS NOT NULL", False),
         ("SELECT DISTINCT a, h FROM s", True),
         (spell("SELECT x.h, x.a FROM LATEST AS x")[0], True),
+        (spell(BESIDE)[0], True),
+        (spell(f"{BESIDE} WHERE y.h < 200000 OR y.h IS NULL")[0], False),
+        (spell("SELECT h, a FROM LATEST AS x UNION ALL SELECT h, n FROM COUNTED AS y")[0], True),
+        (spell(f"SELECT h, n FROM ({EITHER}) AS u")[0], True),
+        (spell(f"SELECT h, n FROM ({EITHER}) AS u WHERE n < 200000")[0], False),
         ("SELECT h, a FROM s QUALIFY RANK() OVER (PARTITION BY g ORDER BY ts DESC) = 1", False),
     ],
 )
