@@ -168,6 +168,7 @@ def aggregate_naively(
 def aggregate_rows(
     aggregate: Aggregate, place: Mapping[str, int], rows: Counter[tuple[Any, ...]]
 ) -> Any:
+    """The value of an aggregate over rows, counted, whose variables are in some places."""
     if aggregate.argument is None:
         return rows.total()
     if aggregate.second is not None:
@@ -282,8 +283,7 @@ def _count(
 def add_steps(mine: int, more: int) -> None:
     """Count work: `mine` of an evaluation so far, of which `more` is new.
 
-    Raises:
-        TooLongError: there is too much.
+    Raises TooLongError: there is too much.
     """
     tick()
     total = _in_all.get()

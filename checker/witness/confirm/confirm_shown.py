@@ -2,15 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any, TypeAlias
 
 from ontoweir.checker.witness.evaluate_naively import aggregate_naively, count_matches
 from ontoweir.checker.witness.is_legal import is_legal
+from ontoweir.checker.witness.keyed.compute import as_type
 from ontoweir.checker.witness.witness import Witness, WitnessRow, instance_of
 from ontoweir.errors import DataError
-from ontoweir.mappings.model.catalog import Catalog, ColumnType, FloatType, IntType
+from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.model.expression import Expression, fields_of, has_user_calls
 from ontoweir.rewriter.model.spj import SpjUnion
 
@@ -145,18 +144,7 @@ def _compute(expression: Expression, row: _Row) -> Any:
     from ontoweir.mappings.expressions.value_types import to_array
 
     columns = {
-        name: to_array([_convert(row[name], field.type)], field.type)
+        name: to_array([as_type(row[name], field.type)], field.type)
         for name, field in fields_of(expression).items()
     }
     return evaluate(expression, columns, 1).to_pylist()[0]
-
-
-def _convert(value: Any, kind: ColumnType) -> Any:
-    """An exact number as one of its type."""
-    if not isinstance(value, Fraction):
-        return value
-    if isinstance(kind, FloatType):
-        return float(value)
-    if isinstance(kind, IntType) or value.denominator == 1:
-        return int(value)
-    return Decimal(value.numerator) / Decimal(value.denominator)

@@ -10,7 +10,15 @@ from typing import Any
 
 from ontoweir.checker.witness.evaluate_naively import add_steps
 from ontoweir.errors import DataError
-from ontoweir.mappings.model.catalog import ColumnType, DateType, FloatType, IntType, TimestampType
+from ontoweir.mappings.model.catalog import (
+    ColumnType,
+    DateType,
+    FloatType,
+    IntType,
+    Relation,
+    Stream,
+    TimestampType,
+)
 from ontoweir.mappings.model.expression import (
     Call,
     Case,
@@ -135,14 +143,14 @@ def _compute(expression: Expression, row: Mapping[str, Any]) -> Any:
     if has_user_calls(expression) or not fields.keys() <= row.keys():
         raise UnknownAnswerError
     try:
-        columns = {n: to_array([_as_type(row[n], f.type)], f.type) for n, f in fields.items()}
+        columns = {n: to_array([as_type(row[n], f.type)], f.type) for n, f in fields.items()}
         made = to_scalars(evaluate(expression, columns, 1), expression.type)
     except (DataError, ValueError, TypeError, OverflowError, ArithmeticError):
         raise UnknownAnswerError from None
     return made[0] if made else None
 
 
-def _as_type(value: Any, kind: ColumnType) -> Any:
+def as_type(value: Any, kind: ColumnType) -> Any:
     """An exact number as one of its type."""
     if not isinstance(value, Fraction):
         return value
@@ -165,3 +173,28 @@ def write_time(time_us: int) -> str:
 def read_time(text: str) -> int:
     """A time that was written so, in µs since 1970."""
     return (datetime.fromisoformat(text) - _EPOCH) // timedelta(microseconds=1)
+
+
+def complete_row(table: Stream | Relation, row: dict[str, Any]) -> dict[str, Any]:
+    """A row with its buckets of time, and what is computed of it; in place.
+
+    Args:
+        table: of the row.
+        row: its values; of a stream its time too, in steps.
+
+    Raises: as compute.
+    """
+    if isinstance(table, Relation):
+        for column in table.columns:
+            if column.expression is not None and column.name not in row:
+                row[column.name] = compute(column.expression, row)
+        return row
+    at_us = row[table.timestamp] * table.step_us
+    for column in table.columns:
+        if column.bucket is not None:
+            row[column.name] = write_time(column.bucket.of(at_us))
+    written = {**row, table.timestamp: write_time(at_us)}
+    for column in table.columns:
+        if column.expression is not None and column.name not in row:
+            written[column.name] = row[column.name] = compute(column.expression, written)
+    return row

@@ -9,6 +9,7 @@ from typing import Any
 from ontoweir.checker.witness.keyed.compute import read_time
 from ontoweir.checker.witness.keyed.find_keys import read_tables
 from ontoweir.errors import Source
+from ontoweir.mappings.expressions.functions import DATE_PARTS, TIMES
 from ontoweir.mappings.model.catalog import (
     Catalog,
     Column,
@@ -41,25 +42,7 @@ from ontoweir.rewriter.model.spj import (
     output_attributes,
 )
 
-_OF_CLOCKS = {
-    Function.YEAR,
-    Function.QUARTER,
-    Function.MONTH,
-    Function.WEEK,
-    Function.DAY,
-    Function.DAY_OF_YEAR,
-    Function.DAY_OF_WEEK,
-    Function.HOUR,
-    Function.MINUTE,
-    Function.SECOND,
-    Function.SECONDS,
-    Function.EPOCH_US,
-    Function.TRUNCATE,
-    Function.BIN,
-    Function.FORMAT,
-    Function.CAST,
-    Function.TRY_CAST,
-}
+_OF_CLOCKS = {*DATE_PARTS, *TIMES, Function.CAST, Function.TRY_CAST} - {Function.ADD_US}
 """What may be another one at another time."""
 
 _OF_CURVES = {

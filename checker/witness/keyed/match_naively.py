@@ -6,12 +6,7 @@ from decimal import Decimal
 from typing import Any, TypeAlias
 
 from ontoweir.checker.witness.evaluate_naively import add_views_naively, evaluate_naively
-from ontoweir.checker.witness.keyed.compute import (
-    UnknownAnswerError,
-    compute,
-    read_time,
-    write_time,
-)
+from ontoweir.checker.witness.keyed.compute import UnknownAnswerError, complete_row, read_time
 from ontoweir.checker.witness.keyed.find_keys import is_plain
 from ontoweir.checker.witness.keyed.meet_naively import meet_naively
 from ontoweir.mappings.model.catalog import (
@@ -134,7 +129,7 @@ class _Tables:
             found = [dict(r) for r in add_views_naively((view,), instance, lambda _: 0)[0][name]]
         else:
             found = list(self._read(table))
-        return [self._complete(table, row) for row in found]
+        return [complete_row(table, row) for row in found]
 
     def _answer(self, block: Block) -> Iterator[dict[str, Any]]:
         """The answers of another query as rows of their time."""
@@ -162,20 +157,3 @@ class _Tables:
                 if at_us % table.step_us:
                     raise UnknownAnswerError
                 yield {**content, table.timestamp: at_us // table.step_us}
-
-    def _complete(self, table: Stream | Relation, row: dict[str, Any]) -> dict[str, Any]:
-        """A row with its buckets of time, and what is computed of it."""
-        if isinstance(table, Relation):
-            for column in table.columns:
-                if column.expression is not None and column.name not in row:
-                    row[column.name] = compute(column.expression, row)
-            return row
-        at_us = row[table.timestamp] * table.step_us
-        for column in table.columns:
-            if column.bucket is not None:
-                row[column.name] = write_time(column.bucket.of(at_us))
-        written = {**row, table.timestamp: write_time(at_us)}
-        for column in table.columns:
-            if column.expression is not None and column.name not in row:
-                written[column.name] = row[column.name] = compute(column.expression, written)
-        return row
