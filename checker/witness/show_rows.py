@@ -8,9 +8,9 @@ from math import isfinite
 
 from ontoweir.checker.witness.confirm.confirm_shown import can_show, confirm_shown
 from ontoweir.checker.witness.evaluate_naively import TooLongError, counting_steps
+from ontoweir.checker.witness.growth.compute_value import NoRowError
 from ontoweir.checker.witness.layout.choose_told import choose_told
 from ontoweir.checker.witness.layout.derive_rows import compute_derived, without_derived
-from ontoweir.checker.witness.layout.watch_clock import NoRowError
 from ontoweir.checker.witness.list_tied import list_tied
 from ontoweir.checker.witness.query_to_refute import query_to_refute
 from ontoweir.checker.witness.witness import Witness, WitnessRow

@@ -4,6 +4,7 @@ An expression is typed by its reader (SQL, SPARQL): a function means one thing, 
 it was written in. NULL stands for a value that is not there, and for SPARQL's errors.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
@@ -246,18 +247,23 @@ Expression: TypeAlias = Field | Value | Call | UserCall | Case
 """A closed union."""
 
 
-def fields_of(expression: Expression) -> dict[str, Field]:
-    """The columns that an expression reads, by name, in order."""
+def parts_of(expression: Expression) -> Iterator[Expression]:
+    """An expression and all that it is made of."""
+    yield expression
     match expression:
-        case Field(column=column):
-            return {column: expression}
-        case Value():
-            return {}
+        case Field() | Value():
+            return
         case Call(arguments=arguments) | UserCall(arguments=arguments):
             parts: tuple[Expression, ...] = arguments
         case Case(branches=branches, otherwise=otherwise):
             parts = (*(e for branch in branches for e in branch), otherwise)
-    return {name: field for part in parts for name, field in fields_of(part).items()}
+    for part in parts:
+        yield from parts_of(part)
+
+
+def fields_of(expression: Expression) -> dict[str, Field]:
+    """The columns that an expression reads, by name, in order."""
+    return {p.column: p for p in parts_of(expression) if isinstance(p, Field)}
 
 
 def map_fields(expression: Expression, replaced: "dict[str, Expression]") -> Expression:
@@ -281,12 +287,4 @@ def map_fields(expression: Expression, replaced: "dict[str, Expression]") -> Exp
 
 def has_user_calls(expression: Expression) -> bool:
     """Whether a user's function is in it."""
-    match expression:
-        case UserCall():
-            return True
-        case Call(arguments=arguments):
-            return any(map(has_user_calls, arguments))
-        case Case(branches=branches, otherwise=otherwise):
-            return any(map(has_user_calls, (otherwise, *(e for b in branches for e in b))))
-        case _:
-            return False
+    return any(isinstance(part, UserCall) for part in parts_of(expression))

@@ -13,7 +13,7 @@ from typing import Any
 
 from ontoweir.checker.witness.evaluate_naively import RepeatedError
 from ontoweir.checker.witness.is_legal import is_legal
-from ontoweir.checker.witness.keyed.compute import UnknownAnswerError
+from ontoweir.checker.witness.keyed.compute import UnknownAnswerError, compute
 from ontoweir.checker.witness.keyed.drop_counts import drop_counts, drop_numbers
 from ontoweir.checker.witness.keyed.far_us import LAST_US, far_us
 from ontoweir.checker.witness.keyed.find_keys import Keys, find_keys
@@ -117,7 +117,9 @@ def _shares(witness: Witness, catalog: Catalog, keys: Keys, gap_us: int) -> bool
     all else."""
 
     def key_of(row: WitnessRow) -> Any:
-        return dict(row.values)[keys[row.table]]
+        values, column = dict(row.values), keys[row.table]
+        made = column.expression
+        return values[column.name] if made is None else compute(made, values)
 
     def time_of(row: WitnessRow) -> int:
         return (row.step or 0) * catalog.streams[row.table].step_us
@@ -126,11 +128,15 @@ def _shares(witness: Witness, catalog: Catalog, keys: Keys, gap_us: int) -> bool
     timed = [r for r in every if r.step is not None]
     if not {r.table for r in timed} <= keys.keys() or max(map(time_of, timed)) > LAST_US:
         return False
-    mine = [key_of(row) for row in witness.optional]
+    try:
+        mine = [key_of(row) for row in witness.optional]
+        theirs = [{key_of(row) for row in s if row.step is not None} for s in witness.suffixes]
+    except UnknownAnswerError:
+        return False
     if len({*mine}) < len(mine) or None in mine:
         return False
-    for key, suffix in zip(mine, witness.suffixes, strict=True):
-        if not suffix or any(r.step is None or key_of(r) != key for r in suffix):
+    for key, suffix, others in zip(mine, witness.suffixes, theirs, strict=True):
+        if not suffix or any(r.step is None for r in suffix) or others != {key}:
             return False
         begin = min(map(time_of, suffix))
         before = [r for r in (*witness.fixed, *witness.optional) if r.step is not None]

@@ -8,6 +8,7 @@ from typing import Any
 
 from ontoweir.checker.witness.keyed.compute import read_time
 from ontoweir.checker.witness.keyed.find_keys import read_tables
+from ontoweir.checker.witness.keyed.find_width import find_width
 from ontoweir.errors import Source
 from ontoweir.mappings.expressions.functions import DATE_PARTS, TIMES
 from ontoweir.mappings.model.catalog import (
@@ -16,7 +17,6 @@ from ontoweir.mappings.model.catalog import (
     DateType,
     Meeting,
     Relation,
-    Scalar,
     Stream,
     TimestampType,
 )
@@ -26,10 +26,13 @@ from ontoweir.mappings.model.expression import (
     Field,
     Function,
     Value,
-    fields_of,
 )
 from ontoweir.mappings.model.preceding import Preceding
-from ontoweir.mappings.model.time_bucket import ALL_TIME, Moments, TimeBucket
+from ontoweir.mappings.model.time_bucket import (
+    ALL_TIME,
+    Moments,
+    TimeBucket,
+)
 from ontoweir.rewriter.algebra.equality_classes import condition_attributes
 from ontoweir.rewriter.groups.name_list import FAR_US
 from ontoweir.rewriter.model.spj import (
@@ -64,6 +67,15 @@ _OF_CURVES = {
 }
 """What may bring numbers near each other, however far they are apart, or farther than products."""
 
+_COMPARING = {
+    Function.EQUAL,
+    Function.UNEQUAL,
+    Function.LESS,
+    Function.AT_MOST,
+    Function.GREATER,
+    Function.AT_LEAST,
+}
+
 DAYS = "2000-01-01", "2000-01-02"
 """The dates that rows of a witness have, with those that are declared: all of its times are later,
 so that it says the same however many tuples it has."""
@@ -90,7 +102,7 @@ def far_us(union: SpjUnion, catalog: Catalog) -> int | None:
         return None
     if any(lag.behind in names for s in catalog.streams.values() for lag in s.lags):
         return None
-    parts = [*_list_parts(union), *(p for s in streams for p in _list_parts(s))]
+    parts = [*list_parts(union), *(p for s in streams for p in list_parts(s))]
     if not all(map(_is_even, parts)):
         return None
     step = max(s.step_us for s in streams)
@@ -106,22 +118,8 @@ def far_us(union: SpjUnion, catalog: Catalog) -> int | None:
         longest += _stretch(parts)
     if longest > _LONGEST_US:
         return None
-    unit = lcm(*(s.grid_us for s in streams))
+    unit = lcm(*(s.grid_us for s in streams), *(w for p in parts if (w := find_width(p))))
     return (longest // unit + 4) * unit
-
-
-def list_constants(union: SpjUnion) -> Iterator[Scalar]:
-    """The constants that a query compares and computes with."""
-    for part in _list_parts(union):
-        match part:
-            case Constant(value=value) | Value(value=value) if value is not None:
-                yield value
-            case OneOf(values=values):
-                yield from values
-            case Compare(right=Constant(value=value)):
-                yield value
-            case _:
-                pass
 
 
 def list_read(union: SpjUnion) -> set[str]:
@@ -129,12 +127,17 @@ def list_read(union: SpjUnion) -> set[str]:
     names in its parts."""
     read: set[str] = set()
     renamed: list[tuple[str, str]] = []
-    for part in _list_parts(union):
+    for part in list_parts(union):
         match part:
+            case Call(function=Function.IS_NULL, arguments=(Field(),)):
+                pass
             case Compare() | OneOf():
                 read |= {a.column for a in condition_attributes(part)}
-            case Call() | Case():
-                read |= fields_of(part).keys()
+            case Call(arguments=arguments):
+                read |= {a.column for a in arguments if isinstance(a, Field)}
+            case Case(branches=branches, otherwise=otherwise):
+                values = (otherwise, *(e for branch in branches for e in branch))
+                read |= {e.column for e in values if isinstance(e, Field)}
             case Preceding():
                 read |= {*part.key}
                 read |= {c.argument.column for c in part.columns if isinstance(c.argument, Field)}
@@ -162,8 +165,10 @@ def _is_even(part: object) -> bool:
     """Whether a part of a query says the same at all times."""
     match part:
         case TimeBucket(buckets=buckets):
-            return isinstance(buckets, Moments) or buckets == ALL_TIME
+            return isinstance(buckets, Moments) or buckets == ALL_TIME or bool(find_width(part))
         case _ if _is_difference(part):
+            return True
+        case _ if find_width(part) is not None:
             return True
         case Call(function=function, arguments=arguments) if function in _OF_CLOCKS:
             return not any(isinstance(e.type, TimestampType | DateType) for e in (part, *arguments))
@@ -194,18 +199,34 @@ def _is_difference(part: object) -> bool:
 def _stretch(parts: Sequence[object]) -> int:
     """More than any difference of times that sums and products with the numbers of a query can be
     compared with (endless, where more is computed of numbers)."""
-    product, endless = 1.0, 10 * _LONGEST_US
+    product, compared, endless = 1.0, 1.0, 10 * _LONGEST_US
     for part in parts:
-        if isinstance(part, Call) and part.function in _OF_CURVES:
+        match part:
+            case Call(function=function) if function in _OF_CURVES:
+                return endless
+            case Call(function=function, arguments=arguments) if function in _COMPARING:
+                compared += sum(map(_size, arguments))
+            case Call(arguments=arguments):
+                for factor in filter(None, map(_size, arguments)):
+                    product *= factor
+            case Case(branches=branches, otherwise=otherwise):
+                for factor in filter(None, map(_size, (otherwise, *(v for _, v in branches)))):
+                    product *= factor
+            case Compare(right=Constant()):
+                compared += _size(part.right)
+            case _:
+                pass
+        if product * compared > endless:
             return endless
-        number = part.value if isinstance(part, Value) else None
-        if isinstance(part, Compare) and isinstance(part.right, Constant):
-            number = part.right.value
-        if isinstance(number, int | float | Decimal) and isfinite(number) and number:
-            product *= 2 * max(abs(float(number)), 1 / abs(float(number)))
-        if product > endless:
-            return endless
-    return ceil(product)
+    return ceil(product * compared)
+
+
+def _size(part: object) -> float:
+    """More than a number, or one divided by it (0: it is no number, or 0)."""
+    number = part.value if isinstance(part, Value | Constant) else None
+    if not isinstance(number, int | float | Decimal) or not isfinite(number) or not number:
+        return 0.0
+    return 2 * max(abs(float(number)), 1 / abs(float(number)))
 
 
 def _list_times(part: object, step_us: int) -> Iterator[int]:
@@ -219,6 +240,10 @@ def _list_times(part: object, step_us: int) -> Iterator[int]:
             yield from (n * step_us for n in _list_times(offset, 1))
         case TimeBucket(buckets=Moments(after_us=after), behind_us=behind):
             yield abs(after) + abs(behind)
+        case TimeBucket(behind_us=behind):
+            yield (find_width(part) or 0) + abs(behind)
+        case Call() if width := find_width(part):
+            yield width
         case str():
             yield _read_time(part)
         case int() | float() | Decimal():
@@ -227,7 +252,7 @@ def _list_times(part: object, step_us: int) -> Iterator[int]:
             pass
 
 
-def _list_parts(part: Any) -> Iterator[object]:
+def list_parts(part: Any) -> Iterator[object]:
     """A part of a query, and all that it is made of, but for what is declared of tables; what is
     between two times as it is, and the order of times in texts not at all."""
     match part:
@@ -247,15 +272,15 @@ def _list_parts(part: Any) -> Iterator[object]:
             yield part
         case tuple():
             for one in part:
-                yield from _list_parts(one)
+                yield from list_parts(one)
         case Stream():
-            yield from _list_parts(part.columns)
+            yield from list_parts(part.columns)
         case Column():
-            yield from _list_parts((part.bucket, part.expression))
+            yield from list_parts((part.bucket, part.expression))
         case Relation() | Field() | Source():
             return
         case _:
             yield part
             if is_dataclass(part):
                 for field in fields(part):
-                    yield from _list_parts(getattr(part, field.name))
+                    yield from list_parts(getattr(part, field.name))

@@ -1,10 +1,13 @@
 """By which column of each stream a query is told of each value by itself."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, islice, product
 from typing import TypeAlias
 
+from ontoweir.checker.witness.growth.compute_value import NoRowError
+from ontoweir.checker.witness.growth.grow_columns import grow_columns, has_many
 from ontoweir.checker.witness.keyed.carry_keys import (
     NO_KEYS,
     KeyNames,
@@ -14,13 +17,12 @@ from ontoweir.checker.witness.keyed.carry_keys import (
     carry_view,
     unite_keys,
 )
+from ontoweir.checker.witness.keyed.find_width import find_width
 from ontoweir.mappings.model.catalog import (
     Catalog,
     Column,
-    IntType,
     Meeting,
     Stream,
-    StringType,
 )
 from ontoweir.mappings.model.expression import Call, Expression, Field, Function, fields_of
 from ontoweir.mappings.model.preceding import Preceding
@@ -28,13 +30,16 @@ from ontoweir.rewriter.model.add_views import extend_catalog, tables_of
 from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.joined import Joined, JoinKind
 from ontoweir.rewriter.model.spj import (
+    Attribute,
     Block,
+    LiteralOutput,
+    SpjQuery,
     SpjUnion,
 )
 from ontoweir.rewriter.standing.answers_of import answers_of
 
-Keys: TypeAlias = Mapping[str, str]
-"""Of each stream, the column that is the key."""
+Keys: TypeAlias = Mapping[str, Column]
+"""Of each stream, the column that is the key; it may be one that is computed."""
 
 _MOST = 64
 """So many choices of columns are looked at."""
@@ -52,12 +57,15 @@ def find_keys(union: SpjUnion, catalog: Catalog) -> Iterator[Keys]:
         catalog: the tables that it is written over.
     """
     names = sorted(n for n in read_tables(union) if n in catalog.streams)
-    columns = [tuple(_list_free(catalog.streams[n])) for n in names]
+    columns = [{c.name: c for c in _list_free(catalog.streams[n])} for n in names]
+    for wide in (extend_catalog(catalog, one) for one in _list_unions(union)):
+        for mine, name in zip(columns, names, strict=True):
+            mine |= {c.name: c for c in _list_computed(wide.streams[name])}
     shared = [c for c in (columns[0] if names else ()) if all(c in mine for mine in columns)]
     others = product(*columns) if 1 < len(names) <= _FEW else ()
     choices = chain([(c,) * len(names) for c in shared], others)
     for chosen in dict.fromkeys(islice(choices, _MOST)):
-        keys = dict(zip(names, chosen, strict=True))
+        keys = {n: of[c] for n, of, c in zip(names, columns, chosen, strict=True)}
         if _Told(catalog, keys).is_apart(union):
             yield keys
 
@@ -69,29 +77,77 @@ def read_tables(union: SpjUnion) -> set[str]:
     return set().union(*(read_tables(part.query) for part in union.joined.parts))
 
 
-def _list_free(stream: Stream) -> Iterator[str]:
+def _list_unions(union: SpjUnion) -> Iterator[SpjUnion]:
+    """A query, and those that it is made of."""
+    yield union
+    parts = () if union.joined is None else union.joined.parts
+    for inner in (*(p.query for p in parts), *(q for b in union.blocks for q in b.queries)):
+        yield from _list_unions(inner)
+
+
+def _list_free(stream: Stream) -> Iterator[Column]:
     """The columns of a stream whose values may be ever greater."""
     tied = {n for r in stream.references for n in r.columns}
     for column in stream.columns:
-        if column.name not in tied and _is_free(column):
-            yield column.name
+        made = column.expression is not None or column.bucket is not None
+        if column.name not in tied and not made and has_many(column):
+            yield column
 
 
-def _is_free(column: Column) -> bool:
-    made = column.expression is not None or column.bucket is not None
-    if made or column.enum is not None or column.maximum is not None:
-        return False
-    return isinstance(column.type, IntType | StringType)
+def _list_computed(stream: Stream) -> Iterator[Column]:
+    """The columns that are computed of a row, and have values without end."""
+    for column in stream.columns:
+        if column.expression is not None:
+            with suppress(NoRowError):
+                grow_columns(stream, column.expression)
+                yield column
 
 
 def is_plain(block: Block) -> bool:
-    """Whether a block's rows are the answers of its query, at the time of their last row."""
+    """Whether a block's rows are the answers of its query, at the time of their last row; or its
+    groups, when their bucket of time has ended."""
     absent = block.absence is not None and (block.absence.parts or block.absence.held)
     if block.meeting is not None or absent or block.between is not None:
         return False
-    union = block.union
-    changes = union.aggregation or union.standing or union.joined or union.ends or union.begins
-    return (block.time is None or block.time[1] == 0) and not changes
+    union, groups = block.union, block.union.aggregation
+    if union.standing or union.joined or union.ends or union.begins:
+        return False
+    if groups is None:
+        return block.time is None or block.time[1] == 0
+    whole = groups.panes is None and groups.session_us is None
+    return whole and find_end(block) is not None
+
+
+def find_end(block: Block) -> tuple[str, int] | None:
+    """By which variable of the groups of a block, and how many µs after it, each group is final:
+    when its bucket of time has ended (None: that is not known)."""
+    groups, union = block.union.aggregation, block.union
+    if groups is None:
+        return None
+    if block.time is not None:
+        return block.time if block.time[0] in groups.group else None
+    widths = {
+        (table, column.name): find_width(bucket)
+        for table, column in union.buckets
+        if (bucket := column.bucket) is not None and not (bucket.ends or bucket.behind_us)
+    }
+    for name in groups.group:
+        found = {_find_width_of(query, name, widths) for query in union.disjuncts}
+        if len(found) == 1 and (width := found.pop()):
+            return name, width
+    return None
+
+
+def _find_width_of(
+    query: SpjQuery, name: str, widths: Mapping[tuple[str, str], int | None]
+) -> int | None:
+    """How long the buckets are whose start a variable is (None: it is none)."""
+    match dict(query.outputs)[name]:
+        case LiteralOutput(value=Attribute(alias=alias, column=column)):
+            table = next(o.table for o in query.occurrences if o.alias == alias)
+            return widths.get((table, column))
+        case _:
+            return None
 
 
 class _Told:
@@ -114,7 +170,7 @@ class _Told:
             return self._join(union.joined)
         streams = extend_catalog(self.catalog, union).streams
         tables = self._list_tables(union, streams)
-        if union.statics or any(_is_read(streams[n], own) for n, own in tables.items()):
+        if union.statics or any(self._is_read(streams[n], own) for n, own in tables.items()):
             raise OtherKeysError
         carried = [(q, carry_query(q, tables, streams)) for q in union.disjuncts]
         standing = union.standing
@@ -137,7 +193,7 @@ class _Told:
     def _list_tables(self, union: SpjUnion, streams: Mapping[str, Stream]) -> dict[str, KeyNames]:
         """The columns with the key of the tables that a query reads; static ones have none, and are
         not among them."""
-        tables = {n: KeyNames(frozenset({c}), frozenset({c})) for n, c in self.keys.items()}
+        tables = {n: KeyNames({c.name}, {c.name, *_fields(c)}) for n, c in self.keys.items()}
         waiting = {b.stream.name: b for b in union.blocks}
         views = {v.name: v for v in union.views}
         while waiting or views:
@@ -159,6 +215,12 @@ class _Told:
             if len(waiting) + len(views) == before:
                 raise OtherKeysError
         return tables
+
+    def _is_read(self, stream: Stream, names: KeyNames) -> bool:
+        """Whether another column of a stream is computed of its key."""
+        key = self.keys.get(stream.name)
+        others = (c for c in stream.columns if key is None or c.name != key.name)
+        return any(names.is_made(_fields(column)) for column in others)
 
     def _join(self, joined: Joined[SpjUnion]) -> KeyNames:
         have, made = set[str](), set[str]()
@@ -208,6 +270,7 @@ def _meet(meeting: Meeting | Preceding, tables: KeyTables) -> KeyNames:
     if isinstance(meeting, Preceding):
         made = [c.argument for c in meeting.columns if c.argument is not None]
         made += [] if meeting.only is None else list(_list_asked(meeting.only))
+        made += [order.by for order in meeting.ties]
         if not mine.have & {*meeting.key} or any(mine.is_made(fields_of(e)) for e in made):
             raise OtherKeysError
         return mine
@@ -220,10 +283,9 @@ def _meet(meeting: Meeting | Preceding, tables: KeyTables) -> KeyNames:
     return KeyNames(mine.have, mine.made | {n for c, n in meeting.columns if c in theirs.made})
 
 
-def _is_read(stream: Stream, names: KeyNames) -> bool:
-    """Whether a column of a stream is computed of its key."""
-    made = (c.expression for c in stream.columns if c.expression is not None)
-    return any(names.is_made(fields_of(expression)) for expression in made)
+def _fields(column: Column) -> "Mapping[str, Field]":
+    """The columns that a column is computed of."""
+    return {} if column.expression is None else fields_of(column.expression)
 
 
 def _list_asked(condition: Expression) -> Iterator[Expression]:

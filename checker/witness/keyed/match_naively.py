@@ -1,5 +1,6 @@
 """The matches of a query among a few rows, and what is computed of these, naively."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -7,7 +8,8 @@ from typing import Any, TypeAlias
 
 from ontoweir.checker.witness.evaluate_naively import add_views_naively, evaluate_naively
 from ontoweir.checker.witness.keyed.compute import UnknownAnswerError, complete_row, read_time
-from ontoweir.checker.witness.keyed.find_keys import is_plain
+from ontoweir.checker.witness.keyed.find_keys import find_end, is_plain
+from ontoweir.checker.witness.keyed.group_naively import group_naively
 from ontoweir.checker.witness.keyed.meet_naively import meet_naively
 from ontoweir.mappings.model.catalog import (
     BooleanType,
@@ -19,6 +21,7 @@ from ontoweir.mappings.model.catalog import (
     Stream,
 )
 from ontoweir.rewriter.model.add_views import extend_catalog
+from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Block,
@@ -137,6 +140,9 @@ class _Tables:
             raise UnknownAnswerError
         union, stream = block.union, block.stream
         found = match_naively(union, extend_catalog(self.wide, union), self.given, self.now_us)
+        if union.aggregation is not None:
+            yield from self._group(block, union.aggregation, found)
+            return
         first: dict[tuple[Any, ...], Match] = {}
         for match in found if union.distinct else ():
             key = tuple(match[0][n] for n in union.variables)
@@ -148,6 +154,31 @@ class _Tables:
                 raise UnknownAnswerError
             for _ in range(count):
                 yield {**row, stream.timestamp: at_us // stream.step_us}
+
+    def _group(
+        self, block: Block, groups: Aggregation, found: Sequence[Match]
+    ) -> Iterator[dict[str, Any]]:
+        """The groups whose bucket of time has ended, as rows of its end."""
+        names, counted = block.union.variables, Counter[tuple[Any, ...]]()
+        for row, _, count in found:
+            counted[tuple(row[n] for n in names)] += 1 if block.union.distinct else count
+        if block.union.distinct:
+            counted = Counter(dict.fromkeys(counted, 1))
+        end = find_end(block)
+        if end is None:
+            raise UnknownAnswerError
+        columns = tuple(dict.fromkeys((*groups.columns, end[0])))
+        shown, made = group_naively(replace(groups, columns=columns), names, counted)
+        if end[0] not in shown:
+            raise UnknownAnswerError
+        place, stream = shown.index(end[0]), block.stream
+        for told, count in made.items():
+            at_us = read_time(told[place]) + end[1]
+            if at_us % stream.step_us:
+                raise UnknownAnswerError
+            for _ in range(count if at_us <= self.now_us else 0):
+                content = dict(zip(shown, told, strict=True))
+                yield {**content, stream.timestamp: at_us // stream.step_us}
 
     def _read(self, table: Stream | Relation) -> Iterator[dict[str, Any]]:
         for at_us, content in self.given.get(table.name, ()):

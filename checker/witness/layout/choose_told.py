@@ -3,8 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from ontoweir.checker.witness.layout.derive_rows import compute_value
-from ontoweir.checker.witness.layout.watch_clock import NoRowError
+from ontoweir.checker.witness.growth.compute_value import NoRowError, compute_value
 from ontoweir.mappings.model.catalog import (
     BooleanType,
     Column,

@@ -7,6 +7,7 @@ from typing import TypeAlias
 from ontoweir.checker.model.normal_form import NormalForm, ValueClass
 from ontoweir.checker.model.solve_differences import Edge, Var, solve_differences
 from ontoweir.checker.model.type_limits import listed_values, type_limits
+from ontoweir.checker.witness.growth.compute_value import NoRowError
 from ontoweir.checker.witness.layout.constrain_copies import constrain_copies
 from ontoweir.checker.witness.layout.constrain_disequalities import constrain_disequalities
 from ontoweir.checker.witness.layout.copies import Spread, make_copies
@@ -15,7 +16,6 @@ from ontoweir.checker.witness.layout.hold_open import hold_open
 from ontoweir.checker.witness.layout.make_rows import make_rows
 from ontoweir.checker.witness.layout.plan_layouts import Layout
 from ontoweir.checker.witness.layout.unused_columns import UnusedColumns
-from ontoweir.checker.witness.layout.watch_clock import NoRowError
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.mappings.model.catalog import Catalog
 

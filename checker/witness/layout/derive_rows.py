@@ -1,15 +1,16 @@
 """Derived columns in the rows of witnesses: what they are computed from is chosen, so that they
 have the values wanted; and then they are computed, as of any row."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 from ontoweir.checker.model.normal_form import Kind, NormalForm, ValueClass
-from ontoweir.checker.witness.layout.find_tendency import Source, Tendency, find_tendency
-from ontoweir.checker.witness.layout.watch_clock import NoRowError, reads_time
-from ontoweir.errors import DataError
+from ontoweir.checker.witness.growth.compute_value import NoRowError, compute_value
+from ontoweir.checker.witness.growth.find_tendency import Source, Tendency, find_tendency
+from ontoweir.checker.witness.growth.grow_columns import grow_columns, is_referenced
+from ontoweir.checker.witness.layout.watch_clock import reads_time
 from ontoweir.mappings.expressions.find_inverse import Line, find_line
 from ontoweir.mappings.model.catalog import (
     Catalog,
@@ -18,7 +19,6 @@ from ontoweir.mappings.model.catalog import (
     IntType,
     Relation,
     Stream,
-    StringType,
 )
 from ontoweir.mappings.model.expression import (
     Call,
@@ -27,7 +27,6 @@ from ontoweir.mappings.model.expression import (
     Function,
     Value,
     fields_of,
-    has_user_calls,
 )
 from ontoweir.rewriter.model.spj import Attribute, Compare, IsNull, NotNull, OneOf, Op
 
@@ -41,10 +40,6 @@ _KEEPING = (
     Function.LOWER,
     Function.TRIM,
 )
-
-
-_FAR, _APART = 10**9, 10**6
-"""Where the values of a growing column begin, and how far apart they are."""
 
 
 Scale: TypeAlias = Callable[[int | Fraction], Fraction]
@@ -144,7 +139,7 @@ def derive_values(
             chosen.update(made)
             continue
         source = table.column(line.column if line is not None else kept or "")
-        if source is None or _is_referenced(table, source.name):
+        if source is None or is_referenced(table, source.name):
             raise NoRowError
         if source.name in mentioned:
             continue
@@ -175,7 +170,7 @@ def _find_like(
         return None
     for name in fields_of(column.expression):
         source = table.column(name)
-        if source is None or name in taken or _is_referenced(table, name):
+        if source is None or name in taken or is_referenced(table, name):
             continue
         if source.expression is not None or not isinstance(source.type, FloatType):
             continue
@@ -202,62 +197,7 @@ def _make_free(
     fields = fields_of(column.expression)
     if len(group.attributes) > 1 or not is_told_apart(form, group) or mentioned & set(fields):
         raise NoRowError
-    for name in fields:
-        source = table.column(name)
-        if source is None or _is_referenced(table, name) or source.expression is not None:
-            continue
-        for tends, value in _list_growing(source):
-            made = find_tendency(column.expression, Source(name, tends))
-            if made is not None and made is not Tendency.STILL:
-                others = {n: _hold(_still(table, n)) for n in fields if n != name}
-                return {name: value, **others}
-    raise NoRowError
-
-
-def _list_growing(source: Column) -> Iterator[tuple[Tendency, Callable[[int], Any]]]:
-    """Ways in which the values of a column go on without end, far from all constants and far
-    apart."""
-    if source.enum is not None:
-        return
-    match source.type:
-        case StringType():
-            if source.minimum is None and source.maximum is None:
-                yield Tendency.MANY, lambda number: f"s{_FAR + number * _APART}"
-        case IntType():
-            if source.maximum is None:
-                least = max(_FAR, int(source.minimum or 0))
-                yield Tendency.UP, lambda number: least + number * _APART
-            if source.minimum is None:
-                most = min(-_FAR, int(source.maximum or 0))
-                yield Tendency.DOWN, lambda number: most - number * _APART
-        case FloatType():
-            if source.minimum is None and source.maximum is None:
-                yield Tendency.UP, lambda number: float(_FAR + number * _APART)
-                yield Tendency.DOWN, lambda number: float(-_FAR - number * _APART)
-        case _:
-            return
-
-
-def _hold(value: Any) -> Callable[[int], Any]:
-    return lambda _: value
-
-
-def _still(table: Stream | Relation, name: str) -> Any:
-    """One value of a column, which is 1 where it is a number."""
-    column = table.column(name)
-    if column is None or column.enum is not None or _is_referenced(table, name):
-        raise NoRowError
-    if column.minimum is not None or column.maximum is not None or column.expression is not None:
-        raise NoRowError
-    match column.type:
-        case StringType():
-            return "x"
-        case IntType():
-            return 1
-        case FloatType():
-            return 1.0
-        case _:
-            raise NoRowError
+    return grow_columns(table, column.expression)
 
 
 def _kept(expression: Expression) -> str | None:
@@ -296,35 +236,9 @@ def without_derived(
     return tuple((name, value) for name, value in values if name not in derived)
 
 
-def compute_value(expression: Expression, content: Mapping[str, Any]) -> Any:
-    """What an expression is of a row.
-
-    Raises:
-        NoRowError: it is not known.
-    """
-    from ontoweir.mappings.expressions.evaluate import evaluate  # brings Arrow, only used here
-    from ontoweir.mappings.expressions.value_types import to_array, to_scalars
-
-    fields = fields_of(expression)
-    # the time of a row; a user's function, which is not called to decide
-    if not fields.keys() <= content.keys() or has_user_calls(expression):
-        raise NoRowError
-    try:
-        columns = {name: to_array([content[name]], f.type) for name, f in fields.items()}
-        made = to_scalars(evaluate(expression, columns, 1), expression.type)
-    except (DataError, ValueError, TypeError, OverflowError, ArithmeticError):
-        raise NoRowError from None
-    return made[0] if made else None
-
-
 def _expression(table: Stream | Relation, name: str) -> Expression | None:
     column = table.column(name)
     return None if column is None else column.expression
-
-
-def _is_referenced(table: Stream | Relation, name: str) -> bool:
-    """Whether a column's values are those of a static relation, however many they are."""
-    return isinstance(table, Relation) or any(name in r.columns for r in table.references)
 
 
 def _as_number(number: Fraction, *, whole: bool) -> Any:

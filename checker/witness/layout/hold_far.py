@@ -9,13 +9,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ontoweir.checker.model.normal_form import NormalForm, ValueClass
-from ontoweir.checker.witness.layout.find_tendency import (
+from ontoweir.checker.witness.growth.compute_value import NoRowError
+from ontoweir.checker.witness.growth.find_tendency import (
     Source,
     Tendency,
     find_tendency,
     find_truth,
 )
-from ontoweir.checker.witness.layout.watch_clock import NoRowError, reads_time
+from ontoweir.checker.witness.layout.watch_clock import reads_time
 from ontoweir.mappings.expressions.find_inverse import find_line
 from ontoweir.mappings.model.catalog import (
     BooleanType,

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
+from ontoweir.checker.witness.growth.compute_value import NoRowError
 from ontoweir.checker.witness.layout.derive_rows import compute_derived
 from ontoweir.checker.witness.layout.unused_columns import UnusedColumns
-from ontoweir.checker.witness.layout.watch_clock import NoRowError
 from ontoweir.checker.witness.witness import Witness, WitnessRow
 from ontoweir.mappings.model.catalog import Catalog, Stream
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from ontoweir.checker.model.normal_form import NormalForm
+from ontoweir.checker.witness.growth.compute_value import NoRowError
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.model.expression import (
     Call,
@@ -15,11 +16,6 @@ from ontoweir.mappings.model.expression import (
     fields_of,
 )
 from ontoweir.rewriter.model.spj import IsNull
-
-
-class NoRowError(Exception):
-    """No row is known that has the values wanted."""
-
 
 _PERIODIC = (
     Function.HOUR,

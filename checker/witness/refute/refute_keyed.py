@@ -7,19 +7,28 @@ with other keys are the counterexample, which is confirmed as a whole.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from math import lcm
 from random import Random
 from typing import Any
 
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.witness.evaluate_naively import TooLongError, counting_steps
+from ontoweir.checker.witness.growth.grow_columns import grow_columns, name_value
 from ontoweir.checker.witness.keyed.confirm_keyed import (
     Way,
     confirm_keyed,
     list_ways,
     tells_apart,
 )
-from ontoweir.checker.witness.keyed.far_us import DAYS, far_us, list_constants, list_read
+from ontoweir.checker.witness.keyed.far_us import (
+    DAYS,
+    far_us,
+    list_parts,
+    list_read,
+)
 from ontoweir.checker.witness.keyed.find_keys import Keys, read_tables
+from ontoweir.checker.witness.keyed.find_width import find_width
+from ontoweir.checker.witness.keyed.list_constants import constants_by_column, list_constants
 from ontoweir.checker.witness.witness import Witness, WitnessRow
 from ontoweir.mappings.model.catalog import (
     BooleanType,
@@ -42,11 +51,14 @@ from ontoweir.rewriter.model.watch_time import OutOfTimeError, phase
 _TRIES = 80
 """So many drawings are looked at."""
 
-_MOST_ROWS = 24
+_MOST_ROWS = 100
 """A key has so many rows at most."""
 
 _MOST_FIRST = 8
 """So many rows, at most, are the first of all: as many others are laid out before them."""
+
+_FIRST = 50
+"""The keys of these come after so many."""
 
 
 def refute_keyed(
@@ -84,8 +96,9 @@ def refute_keyed(
 @dataclass(frozen=True, slots=True)
 class _Drawn:
     """The rows of one key: those before, in order, of which the last may be there or not, and those
-    after. `statics`: for all keys; `alone`: of each stream, the columns of which no two rows have
-    one value; `first`: rows of so many other keys, which are there before all."""
+    after, each with how long after the first one it is (µs). `statics`: for all keys; `alone`: of
+    each stream, the columns of which no two rows have one value; `first`: rows of so many other
+    keys, which are there before all."""
 
     catalog: Catalog
     keys: Keys
@@ -94,6 +107,8 @@ class _Drawn:
     alone: Mapping[str, tuple[str, ...]]
     before: tuple[tuple[str, Mapping[str, Any]], ...]
     after: tuple[tuple[str, Mapping[str, Any]], ...]
+    before_at: tuple[int, ...]
+    after_at: tuple[int, ...]
     first: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     others: int = 0
 
@@ -111,8 +126,8 @@ class _Drawn:
                 start += gap
         for i in range(size):
             rows = [
-                self._row(table, start + i * apart + n * gap, content, i)
-                for n, (table, content) in enumerate(self.before)
+                self._row(table, start + i * apart + at_us, content, i)
+                for at_us, (table, content) in zip(self.before_at, self.before, strict=True)
             ]
             fixed += rows[:-1]
             optional.append(rows[-1])
@@ -120,8 +135,8 @@ class _Drawn:
         for i in range(size):
             suffixes.append(
                 tuple(
-                    self._row(table, end + n * gap, content, i)
-                    for n, (table, content) in enumerate(self.after)
+                    self._row(table, end + at_us, content, i)
+                    for at_us, (table, content) in zip(self.after_at, self.after, strict=True)
                 )
             )
         return Witness(size, tuple(fixed), tuple(optional), tuple(suffixes))
@@ -132,17 +147,17 @@ class _Drawn:
 
     def _row(self, table: str, at_us: int, content: Mapping[str, Any], number: int) -> WitnessRow:
         """A row of a key by its number."""
-        stream, key = self.catalog.streams[table], self.keys[table]
-        column = stream.column(key)
-        assert column is not None
-        text = isinstance(column.type, StringType)
-        least = column.minimum if isinstance(column.minimum, int) else 0
-        value: Scalar = f"key {number + 1}" if text else max(least, 0) + 10_007 * (number + 1)
-        if number < 0:
-            value = f"first {-number}" if text else max(least, 0) - number
+        stream, column = self.catalog.streams[table], self.keys[table]
+        place = number if number >= 0 else _FIRST - number
+        if column.expression is None:
+            text = "key" if number >= 0 else "first"
+            key: dict[str, Any] = {column.name: name_value(column, place, text)}
+        else:
+            grown = grow_columns(stream, column.expression)
+            key = {name: value(place) for name, value in grown.items()}
         step = at_us // stream.step_us
         told = {name: self._tell_apart(stream, name, step) for name in self.alone.get(table, ())}
-        return WitnessRow(table, step, tuple({**content, **told, key: value}.items()))
+        return WitnessRow(table, step, tuple({**content, **told, **key}.items()))
 
     @staticmethod
     def _tell_apart(stream: Stream, name: str, step: int) -> Scalar:
@@ -158,6 +173,9 @@ class _Drawer:
         self.catalog, self.gap_us, self.random = catalog, gap_us, Random(0)
         self.tables = sorted(read_tables(union))
         self.constants = list(dict.fromkeys(list_constants(union)))
+        self.beside = constants_by_column(union)
+        self.near_us = lcm(*(s.grid_us for n, s in catalog.streams.items() if n in self.tables))
+        self.often = 0.6 if any(map(find_width, list_parts(union))) else 0.0
         read = list_read(union)
         self.alone = {
             name: tuple(
@@ -186,32 +204,46 @@ class _Drawer:
         counts = [n for n in self.constants if isinstance(n, int) and 0 < n <= _MOST_ROWS // 2]
         near = [n + d for n in counts for d in (-1, 0, 1)]
         before = max(1, self.random.choice([1, 1, 2, 3, *near]))
-        after = max(1, self.random.choice([1, 1, 1, 2, *near]))
-        alike = self.random.random() < 0.5
+        after = max(1, self.random.choice([1, 1, 1, 2, *(n for n in near if n < before + 2)]))
+        after += self.often > 0  # a later row, with which buckets have ended
+        others = self.random.choice((0.0, 0.2, 1.0, 1.0))
         drawn = _Drawn(
             self.catalog,
             way.keys,
             self.gap_us,
             tuple(statics),
             self.alone,
-            tuple(self._rows(names, before, alike)),
-            tuple(self._rows(names, after, alike)),
+            tuple(self._rows(names, before, others)),
+            tuple(self._rows(names, after, others)),
+            tuple(self._times(before)),
+            tuple(self._times(after)),
         )
         if not way.first:
             return drawn
         times = self.random.randint(1, 3)  # so that each is before others, and behind what comes
         first = drawn.before * (times + 1)
         later = drawn.before * (times + self.random.randint(0, 1))
-        return replace(drawn, first=first, others=way.first, after=later)
+        at = tuple(n * self.gap_us for n in range(len(later)))
+        return replace(drawn, first=first, others=way.first, after=later, after_at=at)
+
+    def _times(self, count: int) -> Iterator[int]:
+        """When some rows are, from the first one on: far from each other, or, where the query has
+        buckets of time, sometimes in one."""
+        at_us = 0
+        for number in range(count):
+            yield at_us
+            near = number < count - 2 and self.random.random() < self.often
+            at_us += self.near_us if near else self.gap_us
 
     def _rows(
-        self, names: Sequence[str], count: int, alike: bool
+        self, names: Sequence[str], count: int, others: float
     ) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Some rows; `others`: how likely the next one is another one."""
         name = self.random.choice(names)
         content = self._content(self.catalog.streams[name])
         for _ in range(count):
             yield name, content
-            if not alike or self.random.random() < 0.2:
+            if self.random.random() < others:
                 name = self.random.choice(names)
                 content = self._content(self.catalog.streams[name])
 
@@ -225,14 +257,16 @@ class _Drawer:
     def _value(self, column: Column) -> Any:
         if column.nullable and self.random.random() < 0.15:
             return None
-        values = [v for v in self._pool(column) if _is_within(v, column)]
+        beside = self.beside.get(column.name)
+        near = beside if beside is not None and self.random.random() < 0.7 else self.constants
+        values = [v for v in self._pool(column, near) if _is_within(v, column)]
         return self.random.choice(values) if values else column.minimum
 
-    def _pool(self, column: Column) -> list[Any]:
-        """Values beside the constants of the query."""
+    def _pool(self, column: Column, constants: Sequence[Scalar]) -> list[Any]:
+        """Values beside constants of the query."""
         if column.enum is not None:
             return list(column.enum)
-        numbers = [n for n in self.constants if not isinstance(n, str | bool)]
+        numbers = [n for n in constants if not isinstance(n, str | bool)]
         limits = [v for v in (column.minimum, column.maximum) if v is not None]
         match column.type:
             case BooleanType():
@@ -252,7 +286,7 @@ class _Drawer:
             case TimestampType():
                 return [*(f"{day} 00:00:00.000000" for day in DAYS), *limits]
             case StringType():
-                texts = [t for t in self.constants if isinstance(t, str)]
+                texts = [t for t in constants if isinstance(t, str)]
                 return [*"abcdef", *texts, *(t.strip("%") for t in texts), *limits]
 
 
