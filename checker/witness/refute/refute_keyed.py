@@ -215,8 +215,8 @@ class _Drawer:
             self.alone,
             tuple(self._rows(names, before, others)),
             tuple(self._rows(names, after, others)),
-            tuple(self._times(before)),
-            tuple(self._times(after)),
+            tuple(self._times(before, before)),
+            tuple(self._times(after, after - 1)),
         )
         if not way.first:
             return drawn
@@ -226,14 +226,14 @@ class _Drawer:
         at = tuple(n * self.gap_us for n in range(len(later)))
         return replace(drawn, first=first, others=way.first, after=later, after_at=at)
 
-    def _times(self, count: int) -> Iterator[int]:
+    def _times(self, count: int, near: int) -> Iterator[int]:
         """When some rows are, from the first one on: far from each other, or, where the query has
-        buckets of time, sometimes in one."""
+        buckets of time, sometimes in one, so many at most."""
         at_us = 0
         for number in range(count):
             yield at_us
-            near = number < count - 2 and self.random.random() < self.often
-            at_us += self.near_us if near else self.gap_us
+            together = number + 1 < near and self.random.random() < self.often
+            at_us += self.near_us if together else self.gap_us
 
     def _rows(
         self, names: Sequence[str], count: int, others: float
