@@ -1,6 +1,7 @@
 """Parses plain SQL over the catalog into a union of SPJ queries: `check --sql`."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -54,6 +55,7 @@ from ontoweir.rewriter.phrasings.read_statics import read_statics
 from ontoweir.rewriter.phrasings.settle_phrasings import settle_phrasings
 from ontoweir.rewriter.registers.group_held import group_held
 from ontoweir.rewriter.sessions.read_sessions import take_session
+from ontoweir.rewriter.sql.keep_computed import keep_computed
 from ontoweir.rewriter.sql.latest_of_union import latest_of_union
 from ontoweir.rewriter.sql.read_sql_buckets import read_sql_buckets
 from ontoweir.rewriter.sql.spell_query import spell_query
@@ -92,15 +94,28 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
         QueryError: not SQL, outside of what is read, unknown names, types that do not compare.
     """
     with writing(text):
-        return compile_in_steps(lambda shared: _parse(text, shared, name, file), catalog)
+        try:
+            return compile_in_steps(partial(_parse, text, name, file, None), catalog)
+        except QueryError as error:
+            with suppress(QueryError):
+                return compile_in_steps(partial(_parse, text, name, file, error), catalog)
+            raise
 
 
-def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
+def _parse(
+    text: str, name: str, file: str, refused: QueryError | None, catalog: Catalog
+) -> SpjUnion:
+    """`refused`: why, with groups and windows as they are; what they are of is computed before."""
     reader = _Reader(file)
     with place_errors(file, lambda: reader.statics):
         whole = spell_query(text, catalog)
         written, catalog, reader.statics = read_statics(whole, catalog)
         catalog = begin_with(written, catalog)
+        if refused is not None:
+            kept = keep_computed(written, catalog, reader.read_absence)
+            if kept is None:
+                raise refused
+            written, catalog = kept
 
         def join(one: "exp.Query", known: Catalog, own: _Reader) -> SpjUnion:
             whole = partial(_read_tree, catalog=known, name=name, reader=own)
@@ -113,7 +128,8 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
         blocks: list[Block] = []
 
         def read_part(one: "exp.Select", *, rows: bool) -> SpjUnion:
-            own, known = _Reader(file, reader.statics), _add_streams(catalog, blocks)
+            own = _Reader(file, reader.statics, tuple(reader.blocks))
+            known = _add_streams(catalog, blocks)
             if rows:
                 free = NullPlaces(shown=frozenset(range(len(one.selects))))
                 made = own.read_whole(settle_phrasings(one, known), known, name, nullable=free)
@@ -164,9 +180,11 @@ class _Reader:
     """Reads the SQL of a file; `blocks`: the queries that it reads the answers of; `statics`: the
     relations that are made of static ones for it."""
 
-    def __init__(self, file: str, statics: tuple[Relation, ...] = ()) -> None:
+    def __init__(
+        self, file: str, statics: tuple[Relation, ...] = (), blocks: tuple[Block, ...] = ()
+    ) -> None:
         self.file, self.statics = file, statics
-        self.blocks: list[Block] = []
+        self.blocks = [*blocks]
 
     def read_answers(self, trees: "Sequence[exp.Query]", catalog: Catalog, name: str) -> Answers:
         """A query whose answers are read, as a stream of the catalog."""
