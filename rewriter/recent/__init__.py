@@ -1,5 +1,6 @@
 """The latest matches of each key, whatever rows make them.
 
-Takes SPARQL as it is written, and its solutions; makes a stream of these, of which later ones of a
-key replace those before. Door: `last_matches`.
+Takes SPARQL, or SQL, as it is written; makes a stream of its solutions, or reads the rows of a
+union of streams, of which later ones of a key replace those before. Doors: `last_matches`,
+`latest_of_union`.
 """

@@ -2,20 +2,16 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from ontoweir.errors import QueryError, Source
-from ontoweir.mappings.model.catalog import Catalog, Column, Relation
-from ontoweir.mappings.model.expression import Expression
+from ontoweir.mappings.model.catalog import Catalog, Relation
 from ontoweir.mappings.sql.check_parts import check_parts
 from ontoweir.mappings.sql.read_literal import line_of
-from ontoweir.mappings.sql.read_select import SelectUnion, read_select_tree
 from ontoweir.mappings.sql.show_sql import writing
-from ontoweir.mappings.sql_expressions.derive_query_columns import derive_query_columns
-from ontoweir.rewriter.aggregates.read_group_row import GroupTrees, read_group_row
-from ontoweir.rewriter.aggregates.read_sql_aggregation import read_sql_aggregation
+from ontoweir.rewriter.aggregates.read_group_row import read_group_row
 from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.around.join_one import open_numbered
 from ontoweir.rewriter.around.number_groups import number_groups
@@ -25,7 +21,7 @@ from ontoweir.rewriter.blocks.make_absence import make_absence
 from ontoweir.rewriter.blocks.make_answers import add_blocks, make_answers
 from ontoweir.rewriter.buckets.refuse_ungrouped import refuse_ungrouped
 from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
-from ontoweir.rewriter.calendar.imply_lags import imply_lags
+from ontoweir.rewriter.computed.keep_computed import keep_computed
 from ontoweir.rewriter.delays.delay_rows import delay_rows
 from ontoweir.rewriter.delays.hold_rows import hold_rows
 from ontoweir.rewriter.delays.hold_set import hold_set
@@ -34,8 +30,6 @@ from ontoweir.rewriter.earlier.beside_subqueries import beside_subqueries
 from ontoweir.rewriter.earlier.declare_preceding import list_preceding
 from ontoweir.rewriter.earlier.window_subqueries import window_subqueries
 from ontoweir.rewriter.grouped.merge_groups import merge_groups
-from ontoweir.rewriter.groups.expand_covariances import expand_covariances
-from ontoweir.rewriter.groups.expand_variances import expand_variances
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.joined.join_parts import join_parts
 from ontoweir.rewriter.joined.number_nested import number_nested
@@ -44,20 +38,14 @@ from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, StillSeveral, St
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.read_as_of import read_as_of
 from ontoweir.rewriter.model.add_views import extend_catalog
-from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.spj import Block, SpjQuery, SpjUnion
-from ontoweir.rewriter.nulls.list_hidden import list_hidden
-from ontoweir.rewriter.nulls.list_nullable import list_nullable
-from ontoweir.rewriter.nulls.make_disjuncts import make_disjuncts
 from ontoweir.rewriter.nulls.null_places import NOWHERE, NullPlaces
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.phrasings.read_statics import read_statics
 from ontoweir.rewriter.phrasings.settle_phrasings import settle_phrasings
+from ontoweir.rewriter.recent.latest_of_union import latest_of_union
 from ontoweir.rewriter.registers.group_held import group_held
-from ontoweir.rewriter.sessions.read_sessions import take_session
-from ontoweir.rewriter.sql.keep_computed import keep_computed
-from ontoweir.rewriter.sql.latest_of_union import latest_of_union
-from ontoweir.rewriter.sql.read_sql_buckets import read_sql_buckets
+from ontoweir.rewriter.sql.read_sql_part import SqlPart, read_sql_part, unite_read
 from ontoweir.rewriter.sql.spell_query import spell_query
 from ontoweir.rewriter.subqueries.merge_subqueries import merge_subqueries
 from ontoweir.rewriter.subqueries.select_answers import Answers
@@ -69,11 +57,8 @@ from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse
 from ontoweir.rewriter.versions.meet_tables import meet_tables
 from ontoweir.rewriter.versions.meet_versions import meet_versions
 from ontoweir.rewriter.views.make_sets import SetMaker
-from ontoweir.rewriter.windows.level_windows import level_windows
 from ontoweir.rewriter.windows.name_lags import name_lags
-from ontoweir.rewriter.windows.read_sql_times import counts_times, read_sql_times
-from ontoweir.rewriter.windows.read_sql_windows import read_sql_windows
-from ontoweir.rewriter.windows.read_window_tables import read_window_tables
+from ontoweir.rewriter.windows.read_sql_times import counts_times
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -247,15 +232,15 @@ class _Reader:
         """A query without subqueries: one tree; or several, whose matches, or rows, are the query's
         together, of which so many columns (`keyed`), and those at some places (`nullable`), may be
         NULL; `changing`: of rows that hold until others end them."""
-        file, parts, counted = self.file, list[_Part](), counts_times(trees, catalog)
+        file, parts, counted = self.file, list[SqlPart](), counts_times(trees, catalog)
         for tree in trees:
             tree, catalog, met = self._meet(name_lags(tree, catalog), catalog)
             if keyed is None and not met:
                 tree, catalog = stack_rows(tree, catalog, self.read_absence, beside=len(trees) > 1)
-            part = _read_part(tree, catalog, file, counted, keyed=keyed, nullable=nullable)
+            part = read_sql_part(tree, catalog, file, counted, keyed=keyed, nullable=nullable)
             parts.append(replace(part, meetings=(*met, *part.meetings)))
             catalog = parts[-1].catalog
-        part = _unite_parts(parts, catalog, file)
+        part = unite_read(parts, catalog, file)
         aggregation, union, disjuncts = part.aggregation, part.union, part.disjuncts
         variables = unique_names([name for name, _ in union.selects[0].projections])
         check_parts(union.selects)
@@ -299,117 +284,3 @@ class _Reader:
         made = slide_buckets(made, wide)
         check_aggregates(made, wide)
         return read_group_row(made, wide, part.trees, changing=changing)
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """SQL without subqueries, as it is read; `catalog`: with `buckets` and `derived` columns, by
-    their tables; `meetings`: rows that meet versions; the rest, as a SpjUnion has it."""
-
-    catalog: Catalog
-    union: SelectUnion
-    disjuncts: tuple[SpjQuery, ...]
-    aggregation: Aggregation | None
-    trees: GroupTrees
-    buckets: tuple[tuple[str, Column], ...]
-    derived: tuple[tuple[str, Expression], ...]
-    ends: tuple[str, ...]
-    begins: tuple[str, ...]
-    meetings: tuple[Block, ...]
-    hidden: tuple[tuple[str, str], ...]
-
-
-def _read_part(
-    tree: "exp.Query",
-    catalog: Catalog,
-    file: str,
-    counted: bool,
-    *,
-    keyed: int | None,
-    nullable: NullPlaces,
-) -> _Part:
-    """SQL without subqueries; `counted`: see `read_sql_times`.
-
-    Raises:
-        SqlRefusal: it is outside the language, or names what is not declared.
-    """
-    tree, session = take_session(tree)
-    tree, catalog, meetings = meet_tables(tree, catalog)
-    windows = read_sql_windows(read_window_tables(tree), catalog)
-    tree, catalog, buckets = read_sql_buckets(windows.tree, windows.catalog)
-    tree, catalog, times = read_sql_times(tree, catalog, counted=counted)
-    buckets += (*times, *windows.columns)
-    tree = expand_covariances(expand_variances(tree, catalog), catalog)
-    tree, catalog, derived = derive_query_columns(tree, catalog)
-    tree, aggregation, trees = read_sql_aggregation(tree, catalog, file, session)
-    apart = list_nullable(tree, catalog) | nullable.apart
-    nulls = keyed is not None or aggregation is not None
-    union = read_select_tree(tree, catalog, nulls=nulls, nullable=apart | nullable.shown)
-    needed = len(union.selects[0].projections if aggregation is None else aggregation.group)
-    needed = needed if keyed is None else keyed
-    doubtful = replace(nullable, apart=frozenset(range(needed)) if nulls else apart)
-    columns = {(table, column.name) for table, column in buckets}
-    disjuncts = tuple(
-        imply_lags(d, catalog)
-        for s in union.selects
-        for d in make_disjuncts(s, file, needed, doubtful, columns, plain=not nulls)
-    )
-    return _Part(
-        catalog,
-        union,
-        disjuncts,
-        aggregation,
-        trees,
-        buckets,
-        derived,
-        windows.ends,
-        windows.begins,
-        meetings,
-        () if nulls else tuple(dict.fromkeys(h for s in union.selects for h in list_hidden(s))),
-    )
-
-
-def _unite_parts(parts: Sequence[_Part], catalog: Catalog, file: str) -> _Part:
-    """An aggregate query whose matches are those of several queries, as one; QueryError where what
-    is one column in some of them is several in others."""
-    first = parts[0]
-    for part in parts[1:]:
-        if Aggregation.session_of(part.aggregation) != Aggregation.session_of(first.aggregation):
-            raise QueryError(
-                "sessions of rows that are there at their time, and of others that are later",
-                why="the later ones would come when their session may be over",
-                fix="write a query for each, or make sessions of times that are as late in all",
-                source=Source(file, part.union.selects[0].line or 1),
-            )
-        if Aggregation.shape_of(part.aggregation) != Aggregation.shape_of(first.aggregation):
-            raise QueryError(
-                "what is one column in a part of UNION ALL, or beside an EXISTS, is two in another",
-                why="the columns that are grouped and aggregated must be as many in all parts",
-                fix="show each column once in every part",
-                source=Source(file, part.union.selects[0].line or 1),
-            )
-    first, *_ = parts = [_level(part, parts) for part in parts]
-    selects = tuple(select for part in parts for select in part.union.selects)
-    return replace(
-        first,
-        catalog=catalog,
-        union=replace(first.union, selects=selects),
-        disjuncts=tuple(d for part in parts for d in part.disjuncts),
-        buckets=tuple(dict.fromkeys(b for part in parts for b in part.buckets)),
-        derived=tuple(dict.fromkeys(d for part in parts for d in part.derived)),
-        meetings=tuple({b.stream.name: b for part in parts for b in part.meetings}.values()),
-    )
-
-
-def _level(part: _Part, parts: Sequence[_Part]) -> _Part:
-    """A part with as many windows as the one that has the most."""
-    wide = max((p.ends for p in parts), key=len), max((p.begins for p in parts), key=len)
-    mine, most = (len(part.ends), len(part.begins)), (len(wide[0]), len(wide[1]))
-    if mine == most:
-        return part
-    selects = tuple(
-        replace(s, projections=level_windows(s.projections, mine, most)) for s in part.union.selects
-    )
-    disjuncts = (replace(d, outputs=level_windows(d.outputs, mine, most)) for d in part.disjuncts)
-    union = replace(part.union, selects=selects)
-    return replace(part, union=union, disjuncts=tuple(disjuncts), ends=wide[0], begins=wide[1])
