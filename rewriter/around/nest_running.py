@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ontoweir.rewriter.windows.rows_leave import has_now
+from ontoweir.rewriter.windows.rows_leave import has_now, rows_leave
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -32,6 +32,26 @@ def nest_running(tree: "exp.Query") -> "exp.Query":
     if not (plain and keys and named and isinstance(start.this, exp.Table)):
         return tree
     return _nest(tree, keys) or tree
+
+
+def nest_side(tree: "exp.Select") -> "exp.Select":
+    """`SELECT k, v … FROM (SELECT k, AVG(x) AS v FROM s GROUP BY k)` for groups of all rows so far
+    alone, as they are read beside others; another query as it is.
+
+    Args:
+        tree: the query, whose names are as they were written.
+    """
+    from sqlglot import exp
+
+    named = all(e.alias_or_name and not e.is_star for e in tree.expressions)
+    if tree.args.get("group") is None or not named or rows_leave(tree):
+        return tree
+    alias = exp.TableAlias(this=exp.to_identifier(_GROUPS, quoted=True))
+    columns = [
+        exp.alias_(exp.column(name, _GROUPS, quoted=True), name, quoted=True)
+        for name in (e.alias_or_name for e in tree.expressions)
+    ]
+    return exp.Select(expressions=columns).from_(exp.Subquery(this=tree.copy(), alias=alias))
 
 
 def _nest(tree: "exp.Select", keys: "list[exp.Expr]") -> "exp.Select | None":

@@ -11,6 +11,7 @@ from ontoweir.rewriter.aggregates.row_union import show_columns
 from ontoweir.rewriter.aggregates.unite_parts import PART, unite_parts
 from ontoweir.rewriter.around.join_one import join_one, names_one
 from ontoweir.rewriter.around.level_sides import is_null, level_sides, name_columns, type_nulls
+from ontoweir.rewriter.around.nest_running import nest_side
 from ontoweir.rewriter.around.open_around import open_around
 from ontoweir.rewriter.differences.since_first import list_begins
 from ontoweir.rewriter.joined.part_rows import read_begun, type_joined
@@ -125,6 +126,8 @@ class _Uniter:
             return self.unite(inside)
         if not isinstance(inside, exp.Select):
             return None
+        opened = open_around(inside, self.catalog)
+        inside = nest_side(opened) if isinstance(opened, exp.Select) else inside
         one, begun = self.fresh(inside, rows=False), None
         groups = one.aggregation if one.standing is None else one.standing.groups
         if groups is not None and not groups.group:

@@ -69,8 +69,9 @@ def _split(select: "exp.Select", group: "exp.Group", catalog: Catalog) -> "exp.Q
     scope = list_tables(select, catalog)
     sets = [tuple(mean_group(i, select, scope).copy() for i in s) for s in _list_sets(group)]
     sets = [tuple(dict.fromkeys(s)) for s in sets]
-    for one in [] if rows_leave(select) else sets:
-        if not any(_may_close(item, scope) for item in one):
+    closing = [any(_may_close(item, scope) for item in one) for one in sets]
+    for one, closes in [] if rows_leave(select) else zip(sets, closing, strict=True):
+        if any(closing) and not closes:
             shown = ", ".join(map(show_sql, one))
             raise SqlRefusal(
                 f"GROUP BY of several groupings, of which ({shown}) is of all times",
