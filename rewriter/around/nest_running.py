@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.windows.rows_leave import has_now, rows_leave
 
 if TYPE_CHECKING:
@@ -43,15 +44,19 @@ def nest_side(tree: "exp.Select") -> "exp.Select":
     """
     from sqlglot import exp
 
-    named = all(e.alias_or_name and not e.is_star for e in tree.expressions)
-    if tree.args.get("group") is None or not named or rows_leave(tree):
+    starred = any(e.is_star for e in tree.expressions)
+    if tree.args.get("group") is None or starred or rows_leave(tree):
         return tree
+    inner, items, columns = tree.copy(), [], []
+    for item in tree.expressions:
+        name, value = item.alias_or_name or show_sql(item), item.unalias().copy()
+        if value.find(exp.Column, exp.AggFunc) is not None:
+            items.append(exp.alias_(value, name, quoted=True))
+            value = exp.column(name, _GROUPS, quoted=True)
+        columns.append(exp.alias_(value, name, quoted=True))
+    inner.set("expressions", items)
     alias = exp.TableAlias(this=exp.to_identifier(_GROUPS, quoted=True))
-    columns = [
-        exp.alias_(exp.column(name, _GROUPS, quoted=True), name, quoted=True)
-        for name in (e.alias_or_name for e in tree.expressions)
-    ]
-    return exp.Select(expressions=columns).from_(exp.Subquery(this=tree.copy(), alias=alias))
+    return exp.Select(expressions=columns).from_(exp.Subquery(this=inner, alias=alias))
 
 
 def _nest(tree: "exp.Select", keys: "list[exp.Expr]") -> "exp.Select | None":

@@ -1,7 +1,6 @@
 """Rows that come and go of several queries, as those of one: UNION, EXCEPT, INTERSECT."""
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ontoweir.errors import QueryError
@@ -16,6 +15,7 @@ from ontoweir.rewriter.around.open_around import open_around
 from ontoweir.rewriter.differences.since_first import list_begins
 from ontoweir.rewriter.joined.part_rows import read_begun, type_joined
 from ontoweir.rewriter.model.joined import Joined, JoinedPart, JoinKind
+from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.ranked.open_with import open_with
 from ontoweir.rewriter.standing.make_standing import types_of
@@ -50,11 +50,15 @@ def unite_changing(
         raise  # it is read again, in steps that all streams have in common
     except (SqlRefusal, QueryError):
         whole, made = open_with(tree), None
-        with suppress(SqlRefusal, QueryError):  # what is said of the whole names what was written
+        try:
             if isinstance(whole, exp.SetOperation):
                 made = _Uniter(catalog, fresh).unite(whole)
             elif (opened := open_around(whole, catalog)) != whole:
                 made = unite_changing(opened, catalog, read, fresh)
+        except (SqlUnitsDiffer, UnitsDiffer):
+            raise
+        except (SqlRefusal, QueryError):
+            pass  # what is said of the whole names what was written
         if made is None:
             raise
     return made

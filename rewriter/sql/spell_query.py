@@ -11,6 +11,7 @@ from ontoweir.rewriter.greatest.order_texts import order_texts
 from ontoweir.rewriter.groups.read_sql_aggregate import name_quantiles
 from ontoweir.rewriter.nulls.settle_false import settle_false
 from ontoweir.rewriter.reshaped.move_having import move_having
+from ontoweir.rewriter.reshaped.number_first import number_first
 from ontoweir.rewriter.reshaped.open_rows import open_rows
 from ontoweir.rewriter.reshaped.read_unpivots import read_unpivots
 from ontoweir.rewriter.reshaped.spell_values import spell_values
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
 def spell_query(text: str, catalog: Catalog) -> "exp.Query":
     """The query of a text, with names as they are written, without UNPIVOT, rows of values, today
-    and yesterday, what never holds, orders of texts, and numbers of several types in a UNION.
+    and yesterday, what never holds, orders of texts, the first row by several columns, and numbers
+    of several types in a UNION.
 
     Args:
         text: SQL.
@@ -34,5 +36,5 @@ def spell_query(text: str, catalog: Catalog) -> "exp.Query":
     """
     tree = read_unpivots(name_quantiles(parse_names(text, catalog)), catalog)
     tree = spell_now(spell_parts(spell_values(open_rows(tree))), catalog)
-    tree = limit_filters(move_having(tree), catalog)
+    tree = number_first(limit_filters(move_having(tree), catalog), catalog)
     return widen_unions(order_texts(settle_false(tree, catalog), catalog), catalog)
