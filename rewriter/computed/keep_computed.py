@@ -8,9 +8,11 @@ from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import column_names, find_name
 from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.absence_trees import TIME, AbsenceTrees, StreamColumns
+from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.latest_rows import is_plain
 from ontoweir.rewriter.joins.own_nodes import list_own, list_windows
 from ontoweir.rewriter.subqueries.column_names import free_name
+from ontoweir.rewriter.windows.rows_leave import has_now
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -211,9 +213,9 @@ def _read(
     others = [c for c in column_names(stream) if c != stream.timestamp]
     own = [c for c in others if all_shown or c.lower() in used]
     names: dict[exp.Expr, str] = {}
-    for select, values in selects:
+    for _, values in selects:
         for value in values:
-            plain = _without_table(value, select)
+            plain = _without_table(value)
             if plain not in names:
                 names[plain] = free_name(show_sql(plain), [*own, *names.values()])
     time = f"{TIME} 0"
@@ -225,12 +227,29 @@ def _read(
     rows = exp.Select(expressions=made).from_(
         exp.Table(this=exp.to_identifier(stream.name, quoted=True))
     )
+    if len(selects) == 1:
+        _move_conditions(selects[0][0], rows)
     columns = (*own, *names.values(), time)
     trees = AbsenceTrees((rows,), columns, (time,), (), (), True, line_of(selects[0][0]))
     (name, _), catalog = read(trees, catalog, stream.name)
     for select, _values in selects:
         _rename(select, names, stream.timestamp, catalog.streams[name])
     return catalog
+
+
+def _move_conditions(select: "exp.Select", rows: "exp.Select") -> None:
+    """Say of the rows what a SELECT says of columns that do not change with time, in place."""
+    from sqlglot import exp
+
+    where = select.args.get("where")
+    if where is None:
+        return
+    said = list(split_conjuncts(where.this))
+    moved = [c for c in said if not has_now(c) and c.find(exp.Query) is None]
+    if moved:
+        kept = [c.copy() for c in said if c not in moved]
+        rows.set("where", exp.Where(this=exp.and_(*(_without_table(c) for c in moved))))
+        select.set("where", exp.Where(this=exp.and_(*kept)) if kept else None)
 
 
 def _rename(
@@ -240,10 +259,10 @@ def _rename(
     from sqlglot import exp
 
     for item in list(select.expressions):
-        if not item.alias and not item.is_star and _without_table(item, select) in names:
+        if not item.alias and not item.is_star and _without_table(item) in names:
             item.replace(exp.alias_(item.copy(), item.output_name or show_sql(item), quoted=True))
     for node in list_own(select, exp.Expr):
-        if node is not select and (name := names.get(_without_table(node, select))) is not None:
+        if node is not select and (name := names.get(_without_table(node))) is not None:
             node.replace(exp.column(name, quoted=True))
     _stand_in(select, {timestamp.lower()}, made)
 
@@ -263,8 +282,8 @@ def _stand_in(select: "exp.Select", times: set[str], made: Stream) -> None:
     item.replace(exp.Table(this=exp.to_identifier(made.name, quoted=True), alias=alias))
 
 
-def _without_table(value: "exp.Expr", select: "exp.Select") -> "exp.Expr":
-    """A value whose columns are of the one table that a SELECT reads, and do not say so."""
+def _without_table(value: "exp.Expr") -> "exp.Expr":
+    """A value whose columns are of the one table that is read, and do not say so."""
     from sqlglot import exp
 
     made = exp.Paren(this=value.copy())
