@@ -30,8 +30,9 @@ def split_groupings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         catalog: the tables.
 
     Raises:
-        SqlRefusal: a grouping is of all times, so that its groups are never final; what is selected
-            is computed of NULL; or functions over windows are beside it.
+        SqlRefusal: a grouping is of all times, so that its groups are never final, and others are
+            not, or it is of all rows; what is selected is computed of NULL; or functions over
+            windows are beside it.
     """
     from sqlglot import exp
 
@@ -80,6 +81,13 @@ def _split(select: "exp.Select", group: "exp.Group", catalog: Catalog) -> "exp.Q
                 "ROLLUP (a, b)",
                 line=line_of(select),
             )
+    if not rows_leave(select) and not any(closing) and () in sets:
+        raise SqlRefusal(
+            "the total of all rows of all times beside groups of them",
+            why="it has a row over nothing, before any row has come, and the others have none",
+            fix="write GROUPING SETS without (), and a query of its own for the total",
+            line=line_of(select),
+        )
     every = tuple(dict.fromkeys(item for one in sets for item in one))
     parts = [_make_part(select, one, every) for one in sets]
     made: exp.Query = parts[0]

@@ -31,8 +31,8 @@ _FAR, _APART = 10**9, 10**6
 """Where the values of a growing column begin, and how far apart they are."""
 _STEP = 10_007
 """How far apart values are that only need to be others."""
-_FEW_DIGITS = 4
-"""A decimal of so many digits before the point has few values."""
+_FEW_DIGITS = 6
+"""Decimals of so many digits have few values (theory §2)."""
 _TRIED = 100
 """How many values of the other columns are tried."""
 
@@ -68,9 +68,14 @@ def has_many(column: Column) -> bool:
         case StringType() | FloatType():
             return column.minimum is None
         case DecimalType(precision=precision, scale=scale):
-            return column.minimum is None and precision - scale > _FEW_DIGITS
+            return column.minimum is None and _are_many(precision, scale)
         case _:
             return False
+
+
+def _are_many(precision: int, scale: int) -> bool:
+    """Whether decimals are more than a range, and so are those that are whole numbers."""
+    return precision > _FEW_DIGITS and precision - scale >= _FEW_DIGITS
 
 
 def name_value(column: Column, number: int, text: str) -> Scalar:
@@ -130,7 +135,8 @@ def _list_growing(
                 yield falls, lambda number: float(-_FAR - number * _APART)
         case DecimalType(precision=precision, scale=scale):
             digits = precision - scale
-            if column.minimum is None and column.maximum is None and digits > _FEW_DIGITS:
+            free = column.minimum is None and column.maximum is None
+            if free and _are_many(precision, scale):
                 far = min(_FAR, 10 ** (digits - 1))
                 yield grows, lambda number: Decimal(far + number * far // 1000)
                 yield falls, lambda number: Decimal(-far - number * far // 1000)
