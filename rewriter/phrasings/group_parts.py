@@ -128,6 +128,8 @@ def _read_parts(item: "exp.Expr") -> "tuple[exp.Column, frozenset[str]] | None":
     from sqlglot import exp
 
     found: tuple[exp.Expr, str] | None = None
+    if isinstance(item, (exp.Cast, exp.TryCast)) and item.to.is_type("text"):
+        return _read_parts(item.this.unnest())
     if isinstance(item, (exp.Cast, exp.TryCast)) and item.to.is_type("date"):
         found = item.this, "YMD"
     elif isinstance(item, exp.TsOrDsToDate) or _is_call(item, "DATE", 1):
