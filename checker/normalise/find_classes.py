@@ -11,7 +11,7 @@ from ontoweir.checker.model.normal_form import Domain, Kind, Member, ValueClass
 from ontoweir.checker.model.units import kind_of
 from ontoweir.checker.sizes.count_computed import count_computed
 from ontoweir.checker.sizes.size_relation import size_relation
-from ontoweir.mappings.expressions.derive_domain import count_values
+from ontoweir.mappings.expressions.domains.derive_domain import count_values
 from ontoweir.mappings.model.catalog import Relation, Scalar, StringType
 from ontoweir.rewriter.algebra.equality_classes import optional_attributes
 from ontoweir.rewriter.model.spj import Attribute, Compare, Constant, OneOf, Op, output_attributes

@@ -29,7 +29,8 @@ def derive_column(expression: Expression, columns: Sequence[Column]) -> Column:
     if isinstance(expression, UserCall):  # nothing is known of its values
         return Column(write_expression(expression), expression.type, expression=expression)
     # few commands need Arrow, which takes long to start
-    from ontoweir.mappings.expressions.derive_domain import Finite, Range, derive_domain
+    from ontoweir.mappings.expressions.domains.derive_domain import Range, derive_domain
+    from ontoweir.mappings.expressions.domains.evaluate_all import Finite
 
     column = Column(write_expression(expression), expression.type, expression=expression)
     kind = column.type

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ontoweir.mappings.expressions.derive_domain import Finite, Range, derive_domain
+from ontoweir.mappings.expressions.domains.derive_domain import Range, derive_domain
+from ontoweir.mappings.expressions.domains.evaluate_all import Finite
 from ontoweir.mappings.expressions.evaluate import evaluate
 from ontoweir.mappings.model.catalog import (
     BooleanType,
@@ -45,6 +46,18 @@ def test_formats_without_years_have_few_values(text: str, most: int, us: list[in
 @pytest.mark.parametrize("text", ["%Y", "%Y-%m", "%H:%M:%S", "%m-%d %H"])
 def test_others_are_not_listed(text: str) -> None:
     assert derive_domain(formatted(text), ()) is None
+
+
+@given(us=st.lists(TIMES, min_size=1, max_size=20))
+def test_texts_of_parts_of_times_have_few_values(us: list[int]) -> None:
+    hour = Call(Function.HOUR, (Field("ts", TimestampType()),), IntType())
+    text = Call(Function.CAST, (hour,), StringType())
+    call = Call(Function.CONCAT, (Value("h ", StringType()), text), StringType())
+    domain = derive_domain(call, ())
+    assert isinstance(domain, Finite)
+    assert len(domain.values) == 24
+    times = pa.array([EPOCH + timedelta(microseconds=n) for n in us], pa.timestamp("us"))
+    assert set(evaluate(call, {"ts": times}, len(us)).to_pylist()) <= domain.values
 
 
 INT, TRUTH = IntType(), BooleanType()

@@ -12,7 +12,7 @@ class Missing:
             raise ModuleNotFoundError(name, name=name)
 
 sys.meta_path.insert(0, Missing())
-from ontoweir.mappings.expressions.derive_domain import derive_domain
+from ontoweir.mappings.expressions.domains.derive_domain import derive_domain
 from ontoweir.mappings.model.catalog import Column, FloatType
 from ontoweir.mappings.model.expression import Call, Field, Function
 

@@ -7,15 +7,14 @@ occurs, never smaller: verdicts rest on it.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from decimal import Decimal
 from fractions import Fraction
-from itertools import product
-from math import isfinite
+from math import ceil, floor
 from typing import TypeAlias, assert_never
 
-from ontoweir.errors import DataError
+from ontoweir.mappings.expressions.domains.evaluate_all import LARGEST, Finite, evaluate_all
 from ontoweir.mappings.expressions.functions import DATE_PARTS
-from ontoweir.mappings.model.catalog import BooleanType, Column, DecimalType, IntType, Scalar
+from ontoweir.mappings.model.catalog import Column, DecimalType, IntType, Scalar
 from ontoweir.mappings.model.expression import (
     Call,
     Case,
@@ -24,12 +23,8 @@ from ontoweir.mappings.model.expression import (
     Function,
     UserCall,
     Value,
-    fields_of,
     has_user_calls,
 )
-
-LARGEST = 4096
-"""Of columns that have at most so many combinations of values, each is evaluated."""
 
 ROUNDED = 2 * 2098 * 64 + 4
 """How many doubles ROUND_RELATIVE makes, at most: of either sign, 64 for each power of 2 of a
@@ -43,13 +38,6 @@ _PARTS_OF_TIMES = {
     "%S": range(60),
 }
 """Parts of formats, each of two digits."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finite:
-    """One of some values, or NULL."""
-
-    values: frozenset[Scalar]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,64 +63,44 @@ def derive_domain(expression: Expression, columns: Sequence[Column]) -> Domain:
     """
     declared = {c.name: c for c in columns}
     # a user's function is not called to decide
-    listed = None if has_user_calls(expression) else _evaluate_all(expression, declared)
-    return listed if listed is not None else _derive(expression, declared)
+    if has_user_calls(expression):
+        return _derive(expression, declared)
+    listed = evaluate_all(expression, declared)
+    made = listed if listed is not None else _derive(expression, declared)
+    return made if made is not None else _evaluate_arguments(expression, columns)
+
+
+def _evaluate_arguments(expression: Expression, columns: Sequence[Column]) -> Finite | None:
+    """All values of a call, where those of its arguments can be listed, as the hour of a time."""
+    if not isinstance(expression, Call):
+        return None
+    inputs: dict[str, Column] = {}
+    arguments: list[Expression] = []
+    for place, argument in enumerate(expression.arguments):
+        if isinstance(argument, Value):
+            arguments.append(argument)
+            continue
+        name = f"argument {place}"
+        match derive_domain(argument, columns):
+            case Finite(values=values) if None not in values and values:
+                ordered = tuple(sorted(values, key=str))
+                inputs[name] = Column(name, argument.type, enum=ordered)
+            case Range(low=Fraction() as low, high=Fraction() as high) if isinstance(
+                argument.type, IntType
+            ):
+                inputs[name] = Column(name, argument.type, ceil(low), floor(high))
+            case _:
+                return None
+        arguments.append(Field(name, argument.type))
+    if not inputs:
+        return None
+    return evaluate_all(Call(expression.function, tuple(arguments), expression.type), inputs)
 
 
 def count_values(expression: Expression | None) -> int | None:
     """How many values an expression has at most, whatever it reads; None: that is not known."""
     rounded = isinstance(expression, Call) and expression.function is Function.ROUND_RELATIVE
     return ROUNDED if rounded else None
-
-
-def _evaluate_all(expression: Expression, declared: dict[str, Column]) -> Finite | None:
-    """All its values, where those of the columns that it reads can be listed."""
-    inputs: list[list[Scalar | None]] = []
-    size = 1
-    fields = fields_of(expression)
-    for name in fields:
-        values = _list_values(declared.get(name))
-        if values is None:
-            return None
-        inputs.append([*values, None])
-        size *= len(inputs[-1])
-        if size > LARGEST:
-            return None
-    from ontoweir.mappings.expressions.evaluate import evaluate  # brings Arrow, only used here
-    from ontoweir.mappings.expressions.value_types import to_array, to_scalars
-
-    rows = list(product(*inputs))
-    arrays = {}
-    for n, (name, field) in enumerate(fields.items()):
-        arrays[name] = to_array([row[n] for row in rows], field.type)
-    try:
-        made = evaluate(expression, arrays, len(rows))
-    except DataError:  # of some of them it has no value: of which cannot be told here
-        return None
-    values = to_scalars(made.unique(), expression.type)
-    if any(isinstance(v, float) and not isfinite(v) for v in values):
-        return None
-    return Finite(frozenset(values))
-
-
-def _list_values(column: Column | None) -> Sequence[Scalar] | None:
-    """The values of a small domain; None: it is not small."""
-    if column is None or column.bucket is not None:
-        return None
-    if column.enum is not None:
-        return column.enum
-    if isinstance(column.type, BooleanType):
-        return (True, False)
-    low, high = column.minimum, column.maximum
-    if isinstance(column.type, IntType) and low is not None and high is not None:
-        least, most = _whole(low, ROUND_CEILING), _whole(high, ROUND_FLOOR)
-        if most - least < LARGEST:
-            return range(least, most + 1)
-    return None
-
-
-def _whole(number: Scalar, rounding: str) -> int:
-    return int(Decimal(str(number)).to_integral_value(rounding=rounding))
 
 
 def _derive(expression: Expression, declared: Declared) -> Domain:
