@@ -58,8 +58,8 @@ _SPELLINGS = (Function.UPPER, Function.LOWER, Function.UCASE, Function.LCASE, Fu
 """Functions that leave texts of digits as they are."""
 _DIGITS, _FEWEST = 6, 2
 """How many digits the numbers in texts have, and at the least."""
-_IN_TEXTS = frozenset("sS0123456789")
-"""The characters of texts that tell numbers."""
+_IN_TEXTS, _IN_NUMBERS = frozenset("sS0123456789"), frozenset("0123456789-+.eE")
+"""The characters of texts that tell numbers, and of numbers as texts."""
 _COMPARED = {
     Function.EQUAL: (False, False),
     Function.UNEQUAL: (True, True),
@@ -156,14 +156,15 @@ def _part(call: Call, text: Tendency, source: Source) -> Tendency | None:
     if text is not Tendency.MANY:
         return None
     constants = [a.value if isinstance(a, Value) else None for a in call.arguments[1:]]
+    there = _IN_TEXTS if source.tends is Tendency.MANY else _IN_NUMBERS
     match call.function, constants:
-        case Function.REPLACE, [str(sought), str()] if sought and not _IN_TEXTS & set(sought):
+        case Function.REPLACE, [str(sought), str()] if sought and not there & set(sought):
             return text
-        case Function.SPLIT_PART, [str(sought), 1] if sought and not _IN_TEXTS & set(sought):
+        case Function.SPLIT_PART, [str(sought), 1] if sought and not there & set(sought):
             return text
         case Function.SUBSTRING, [int(first), *rest] if first >= 1 and source.width is not None:
-            there = source.length - first + 1
-            size = min(there, *(n for n in rest if isinstance(n, int)), there)
+            left = source.length - first + 1
+            size = min(left, *(n for n in rest if isinstance(n, int)), left)
         case Function.RIGHT, [int(size)] if source.width is not None:
             size = min(size, source.length)
         case _:

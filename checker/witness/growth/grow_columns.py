@@ -121,7 +121,7 @@ def _list_growing(
                 again = replace(spell_source(column.name, expression), known=known)
                 width, times = again.width or 1, again.length // (again.width or 1)
                 yield again, lambda number: _spell(number, width) * times
-                yield replace(grows, tends=Tendency.LONG), lambda number: "x" * (number + 1)
+                yield replace(grows, tends=Tendency.LONG), lambda number: "x" * (64 + 16 * number)
         case IntType():
             if column.maximum is None:
                 least = max(_FAR, int(column.minimum or 0))
