@@ -47,13 +47,13 @@ def measure_batch(
         `tuples_per_second`; `finished`: the last finished timestamp; `behind_seconds`: by how much
         that is before the newest timestamp that has come (None: there is none of both); `waiting`:
         rows that wait for a marker. By stream: `tuples` (total), `waiting`, `last`: the last
-        timestamp of each partition, `lag_seconds`: by how much the slowest partition's is behind the time of day
-        (None: nothing came), `holds_back`: whether the others wait for it, `open_rows_bound`: how
-        many rows may wait because earlier ones may come, `late`: how late those came that were too
-        late (LateRows). `limits`: of each lateness and rule, the k in use and the k observed
-        (measure_limits), `events`: what has changed of them. By query: `state_rows`,
-        `state_bytes`, `bound_rows`, `bound_bytes` (without texts, as they are of any length; None:
-        not known), `parts`: the rows of each part of a state that is divided,
+        timestamp of each partition, `lag_seconds`: by how much the slowest partition's is behind
+        the time of day (None: nothing came), `holds_back`: whether the others wait for it,
+        `open_rows_bound`: how many rows may wait because earlier ones may come, `late`: how late
+        those came that were too late (LateRows). `limits`: of each lateness and rule, the k in use
+        and the k observed (measure_limits), `events`: what has changed of them. By query:
+        `state_rows`, `state_bytes`, `bound_rows`, `bound_bytes` (without texts, as they are of any
+        length; None: not known), `parts`: the rows of each part of a state that is divided,
         `on_disk`: what rules dropped, its bytes, and how many rows were found again (no fields:
         nothing is kept there), `rules`: what is watched, and of each synopsis rows and bytes with
         their bounds.
