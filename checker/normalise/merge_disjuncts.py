@@ -1,6 +1,7 @@
 """Disjuncts that differ in one comparison are one: `a < b` or `a >= b` is `a` and `b` not NULL, and
 `a = 1` or `a = 2` is `a IN (1, 2)`."""
 
+from collections import deque
 from dataclasses import replace
 
 from ontoweir.mappings.model.catalog import Catalog, Scalar
@@ -43,28 +44,28 @@ def merge_disjuncts(union: SpjUnion, catalog: Catalog) -> SpjUnion:
     if not 1 < len(union.disjuncts) <= MAX_DISJUNCTS:
         return union
     bag = not union.distinct or union.aggregation is not None
-    rest: list[SpjQuery] = []
-    waiting = list(union.disjuncts)
+    rest: dict[int, SpjQuery] = {}
+    alike: dict[object, list[int]] = {}  # the places in `rest` of those that may be merged
+    waiting, place = deque(union.disjuncts), 0
     while waiting:
-        query = waiting.pop(0)
-        for place, other in enumerate(rest):
-            whole = _merge(other, query, catalog, bag=bag)
+        query = waiting.popleft()
+        near = alike.setdefault((query.occurrences, query.outputs, query.folds), [])
+        for other in near:
+            whole = _merge(rest[other], query, catalog, bag=bag)
             if whole is not None:  # it may meet others that neither of the two did
-                del rest[place]
-                waiting.insert(0, whole)
+                del rest[other]
+                near.remove(other)
+                waiting.appendleft(whole)
                 break
         else:
-            rest.append(query)
-    return replace(union, disjuncts=tuple(rest))
+            rest[place] = query
+            near.append(place)
+            place += 1
+    return replace(union, disjuncts=tuple(rest.values()))
 
 
 def _merge(one: SpjQuery, other: SpjQuery, catalog: Catalog, *, bag: bool) -> SpjQuery | None:
-    if (one.occurrences, one.outputs, one.folds) != (
-        other.occurrences,
-        other.outputs,
-        other.folds,
-    ):
-        return None
+    """Of queries that have the same occurrences, outputs and folds."""
     first = {_plain(c): c for c in one.conditions}
     second = {_plain(c): c for c in other.conditions}
     only = [c for c in first if c not in second], [c for c in second if c not in first]

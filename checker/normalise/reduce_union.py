@@ -22,16 +22,32 @@ def reduce_union(union: SpjUnion, catalog: Catalog) -> SpjUnion:
     reduced = [relax_chains(q, catalog) for q in reduced]
     if any(query.folds is not None for query in reduced):
         return replace(union, disjuncts=tuple(reduced))
-    kept: list[SpjQuery] = []
-    for query in reduced:
+    # the streams of one that contains another are among its tables: only those are looked at
+    streams = [{o.table for o in q.occurrences} & catalog.streams.keys() for q in reduced]
+    kept: dict[int, SpjQuery] = {}
+    reading: dict[str, dict[int, None]] = {}  # those of `kept` that have a stream
+    plain: dict[int, None] = {}  # and those that have none
+    for place, query in enumerate(reduced):
+        mine = streams[place]
+        near = sorted({*plain, *(n for name in mine for n in reading.get(name, ()))})
+        wider = [n for n in (near if mine else kept) if mine <= streams[n]]
         try:
-            if any(is_contained(query, other, catalog) for other in kept):
+            if any(is_contained(query, kept[n], catalog) for n in near if streams[n] <= mine):
                 continue
-            kept = [other for other in kept if not is_contained(other, query, catalog)]
+            gone = [n for n in wider if is_contained(kept[n], query, catalog)]
         except QueryError:  # too long a search: it stays
-            pass
-        kept.append(query)
-    return replace(union, disjuncts=tuple(kept))
+            gone = []
+        for n in gone:
+            del kept[n]
+            plain.pop(n, None)
+            for name in streams[n]:
+                del reading[name][n]
+        kept[place] = query
+        for name in mine:
+            reading.setdefault(name, {})[place] = None
+        if not mine:
+            plain[place] = None
+    return replace(union, disjuncts=tuple(kept.values()))
 
 
 def _without_redundant(query: SpjQuery, catalog: Catalog) -> SpjQuery:

@@ -63,7 +63,7 @@ def is_contained(
     if one_to_one:
         if missing or len(small.occurrences) != len(big.occurrences):
             return False
-    elif not missing.isdisjoint(catalog.streams):  # which no reference leads to
+    elif any(name in catalog.streams for name in missing):  # which no reference leads to
         return False
     else:
         small = _chase(small, wanted, catalog)

@@ -50,9 +50,10 @@ def find_standing(
     stamps = {name: s.timestamp for name, s in known.items()}
     if any(sum(o.table in stamps for o in q.occurrences) != 1 for q in found.disjuncts):
         return None
-    ended = _read_hits(found, hits, one.times, stamps)
-    if ended is None:
+    read = _read_hits(found, hits, one.times, stamps)
+    if read is None:
         return None
+    ended, all_enders = read
     inclusive = {h.inclusive for of in ended for h in of.values()}
     kinds = list(dict.fromkeys(frozenset(of) for of in ended))
     whole = dict.fromkeys(ender for of in ended for ender in of)
@@ -74,8 +75,8 @@ def find_standing(
     names = tuple(f"{KEY} {n + 1}" for n in range(size))
     of_kind = {ender: kind for kind in kinds for ender in kind}
     ends = [
-        replace(q, outputs=(*q.outputs, *_show_kind(kinds, of_kind[q], len(q.outputs))))
-        for q in whole
+        replace(q, outputs=(*q.outputs, *_show_kind(kinds, of_kind[n], len(q.outputs))))
+        for n, q in ((n, all_enders[n]) for n in whole)
     ]
     ending = replace(hits, variables=names, disjuncts=tuple(ends), distinct=False, hidden=())
     union = replace(found, variables=(*head, *names), disjuncts=tuple(rows), distinct=False)
@@ -95,10 +96,12 @@ def find_standing(
 
 def _read_hits(
     found: SpjUnion, hits: SpjUnion, times: Sequence[str], stamps: Mapping[str, str]
-) -> list[dict[SpjQuery, Hit]] | None:
-    """What ends the rows of each disjunct, by the query of it (None: it is not read as such)."""
-    ended: list[dict[SpjQuery, Hit]] = [{} for _ in found.disjuncts]
-    opened: dict[SpjQuery, tuple[SpjQuery, ...]] = {}
+) -> tuple[list[dict[int, Hit]], list[SpjQuery]] | None:
+    """What ends the rows of each disjunct, by the number of its query, and these queries, which are
+    distinct (None: it is not read as such). A hit's own `ender` may have several of these."""
+    ended: list[dict[int, Hit]] = [{} for _ in found.disjuncts]
+    opened: dict[SpjQuery, list[tuple[int, SpjQuery]]] = {}
+    numbers: dict[SpjQuery, int] = {}
     opens = _open_rows(hits, times)
     if opens is None:
         return None
@@ -116,15 +119,16 @@ def _read_hits(
             apart = _open(hits, hit.ender, hits.views)
             if apart is None:
                 return None
-            opened[hit.ender] = apart
-        for ender in opened[hit.ender]:
-            among = hit.replaced or is_among(found.disjuncts[place], ender, hit.own)
-            ended[place][ender] = replace(hit, ender=ender, replaced=among)
-    return ended
+            opened[hit.ender] = [(numbers.setdefault(q, len(numbers)), q) for q in apart]
+        row, alike = found.disjuncts[place], replace(hit, replaced=True)
+        for number, ender in opened[hit.ender]:
+            among = hit.replaced or is_among(row, ender, hit.own)
+            ended[place][number] = alike if among else hit
+    return ended, list(numbers)
 
 
 def _show_kind(
-    kinds: Sequence[frozenset[SpjQuery]], kind: frozenset[SpjQuery], size: int
+    kinds: Sequence[frozenset[int]], kind: frozenset[int], size: int
 ) -> tuple[tuple[str, Output], ...]:
     """What tells keys of several kinds apart, which are never equal: terms of other templates."""
     if len(kinds) == 1:

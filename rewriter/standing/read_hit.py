@@ -153,14 +153,14 @@ def is_among(row: SpjQuery, ender: SpjQuery, mine: Sequence[Attribute]) -> bool:
         ender: that of those that end others, whose outputs are their key.
         mine: the columns that are the row's key.
     """
-    ends = [a for _, output in ender.outputs for a in output_attributes(output)]
-    if len(ends) != len(mine):
-        return False
     if len(ender.occurrences) != 1:
         return False
     (of,) = ender.occurrences
     same = [o.alias for o in row.occurrences if o.table == of.table]
     if len(same) != 1:
+        return False
+    ends = [a for _, output in ender.outputs for a in output_attributes(output)]
+    if len(ends) != len(mine):
         return False
     (own,) = same
     equal = {

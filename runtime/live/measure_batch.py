@@ -1,6 +1,6 @@
 """What a micro-batch did and what is kept after it, as one JSON object."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ontoweir.checker.sizes.bound_open_steps import count_open_rows
@@ -44,26 +44,29 @@ def measure_batch(
     Returns:
         `batch`, `time`, `seconds`, `stages`; `tuples`, `markers`, `results`, `late`, `rejected` of
         this micro-batch, and under `totals` since the run's first; `rejects`: totals by reason;
-        `tuples_per_second`; `finished`: the last finished timestamp; `waiting`: rows that wait for
-        a marker. By stream: `tuples` (total), `waiting`, `last`: the last timestamp of each
-        partition, `lag_seconds`: by how much the slowest partition's is behind the time of day
-        (None: nothing came), `holds_back`: whether the others wait for it, `open_rows_bound`: how
-        many rows may wait because earlier ones may come, `late`: how late those came that were too
-        late (LateRows). `limits`: of each lateness and rule, the k in use and the k observed
-        (measure_limits), `events`: what has changed of them. By query: `state_rows`,
-        `state_bytes`, `bound_rows`, `parts`: the rows of each part of a state that is divided,
+        `tuples_per_second`; `finished`: the last finished timestamp; `behind_seconds`: by how much
+        that is before the newest timestamp that has come (None: there is none of both); `waiting`:
+        rows that wait for a marker. By stream: `tuples` (total), `waiting`, `last`: the last
+        timestamp of each partition, `lag_seconds`: by how much the slowest partition's is behind
+        the time of day (None: nothing came), `holds_back`: whether the others wait for it,
+        `open_rows_bound`: how many rows may wait because earlier ones may come, `late`: how late
+        those came that were too late (LateRows). `limits`: of each lateness and rule, the k in use
+        and the k observed (measure_limits), `events`: what has changed of them. By query:
+        `state_rows`, `state_bytes`, `bound_rows`, `bound_bytes` (without texts, as they are of any
+        length; None: not known), `parts`: the rows of each part of a state that is divided,
         `on_disk`: what rules dropped, its bytes, and how many rows were found again (no fields:
         nothing is kept there), `rules`: what is watched, and of each synopsis rows and bytes with
         their bounds.
     """
     did = {name: count - before.totals[name] for name, count in state.totals.items()}
     slowest = min(state.max_event_time.values(), default=None)
-    streams = {}
+    streams, newest = {}, None
     for history in job.histories:
         name = history.stream.name
         partitions = partitions_of(name, state.last_arrival)
         times = state.max_event_time
         last = {partition: times[partition] for partition in partitions if partition in times}
+        newest = max((at for at in (newest, *last.values()) if at is not None), default=None)
         lag = None if not last else round(now - min(last.values()) / 1e6, 3)
         waiting = state.buffered_rows.get(name)
         streams[name] = {
@@ -89,12 +92,31 @@ def measure_batch(
         "totals": dict(state.totals),
         "rejects": dict(state.reasons),
         "finished": None if state.finished_us is None else show_time(state.finished_us),
+        "behind_seconds": _behind(newest, state.finished_us),
         "waiting": state.waiting,
         "streams": streams,
         "limits": limits,
         "events": list_events(measure_limits(job, before), limits),
         "queries": _queries(job, state),
     }
+
+
+def _behind(newest: int | None, finished: int | None) -> float | None:
+    """Seconds between two times in µs, to a thousandth.
+
+    >>> _behind(5_000_000, 3_999_999)
+    1.0
+    >>> _behind(5_000_000, 4_999_999)
+    0.0
+    """
+    if newest is None or finished is None:
+        return None
+    return round(max(newest - finished, 0) / 1e6, 3)
+
+
+def _sum_known(numbers: Sequence[int | None]) -> int | None:
+    known = [number for number in numbers if number is not None]
+    return sum(known) if len(known) == len(numbers) else None
 
 
 def _queries(job: LiveJob, state: LiveState) -> dict[str, Any]:
@@ -105,6 +127,7 @@ def _queries(job: LiveJob, state: LiveState) -> dict[str, Any]:
             "state_rows": held.rows,
             "state_bytes": sum(s.bytes for s in sizes) + text_bytes(held),
             "bound_rows": query.bound,
+            "bound_bytes": _sum_known([s.bound_bytes for s in sizes]),
             "parts": [part.rows for part in held.parts] if isinstance(held, DividedState) else [],
             "on_disk": {} if isinstance(held, DividedState) else _on_disk(query, held),
             "rules": [] if isinstance(held, DividedState) else _rules(query, held),

@@ -15,6 +15,7 @@ from ontoweir.checker.model.plan import (
 from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.live.model.divided_state import DividedState
 from ontoweir.runtime.live.model.live_job import QueryState, RunningQuery
+from ontoweir.runtime.live.model.measure_beside import measure_beside
 from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.turns.number_turns import place_of
 
@@ -37,8 +38,9 @@ class SynopsisSize:
 
 
 def measure_state(query: RunningQuery, state: QueryState) -> tuple[SynopsisSize, ...]:
-    """The synopses of a query's plans, in the plans' order; then the groups of its aggregates;
-    last what is kept to tell what ends."""
+    """The synopses of a query's plans, in the plans' order; then the groups of its aggregates; what
+    is kept to tell what ends; last what is kept of queries that it reads, and of rules, which have
+    no bounds of their own: that of all rows has them."""
     sizes: list[SynopsisSize] = []
     several = len(query.plans) > 1
     rest, tables = query.bound, list[Bound]()
@@ -83,6 +85,10 @@ def measure_state(query: RunningQuery, state: QueryState) -> tuple[SynopsisSize,
         rows, size, _ = next(held)
         formula = "what holds, until it ends"
         sizes.append(SynopsisSize("changes to come", (), rows, size, None, None, formula))
+    if isinstance(state, ExecutionState):  # rows are not divided where there is more
+        for beside in measure_beside(query.work, state):
+            said = (beside.name, (), beside.rows, beside.bytes)
+            sizes.append(SynopsisSize(*said, None, None, beside.formula))
     return tuple(sizes)
 
 
@@ -115,7 +121,8 @@ def text_bytes(state: QueryState) -> int:
     """Bytes of the strings that the synopses' numbers stand for."""
     if isinstance(state, DividedState):
         return state.text_bytes
-    return sum(pc.sum(pc.binary_length(texts)).as_py() or 0 for texts in state.texts)
+    own = sum(pc.sum(pc.binary_length(texts)).as_py() or 0 for texts in state.texts)
+    return own + sum(text_bytes(read) for block in state.blocks for read in block.states)
 
 
 def _title(plan: SynopsisPlan, table: SynopsisTable) -> str:

@@ -57,6 +57,11 @@ def _gauges(record: Mapping[str, Any]) -> Iterator[str]:
         yield from list_series(f"{name}_total", "counter", f"{name} so far", [({}, count)])
     reasons = [({"reason": r}, n) for r, n in sorted(record["rejects"].items())]
     yield from list_series("rejects_total", "counter", "rejected tuples by reason", reasons)
+    behind = record["behind_seconds"]
+    text = "application time from the last finished timestamp to the newest that has come"
+    yield from list_series(
+        "behind_seconds", "gauge", text, [] if behind is None else [({}, behind)]
+    )
     streams = record["streams"].items()
     for field, kind, text in (
         ("tuples", "counter", "tuples read"),
@@ -73,7 +78,7 @@ def _gauges(record: Mapping[str, Any]) -> Iterator[str]:
         ]
         yield from list_series(f"limit_{field}", "gauge", f"the k of a rule that is {text}", marks)
     queries = record["queries"].items()
-    for field in ("state_rows", "state_bytes", "bound_rows"):
+    for field in ("state_rows", "state_bytes", "bound_rows", "bound_bytes"):
         kept = [({"query": q}, v[field]) for q, v in queries if v[field] is not None]
         yield from list_series(
             f"query_{field}", "gauge", f"{field.replace('_', ' ')} of a query", kept

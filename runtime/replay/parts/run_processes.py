@@ -31,7 +31,7 @@ from ontoweir.runtime.replay.ranges.run_aside import run_aside
 
 _AHEAD = 2
 """Chunks that are handed over to a part and not used yet, at most."""
-_PAUSE = 0.02
+_PAUSE = 0.005
 """Seconds between two looks at what other processes have written."""
 _START = (
     "import sys; from ontoweir.runtime.replay.parts.run_processes import run_child; "

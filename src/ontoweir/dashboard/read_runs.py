@@ -63,6 +63,14 @@ class Moment:
     events: tuple[str, ...] = ()
     on_disk: int | None = None
     """Rows that rules drop, on disk (None: nothing is kept there)."""
+    bytes: int | None = None
+    """Of the rows that are kept."""
+    bound_bytes: int | None = None
+    """The bound on these, without texts (None: not known)."""
+    behind: float | None = None
+    """Seconds from the last finished timestamp to the newest that has come."""
+    waiting: int | None = None
+    """Rows that wait for a marker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +196,10 @@ def _moment(record: Mapping[str, Any], query: Mapping[str, Any], at: float) -> M
         tuple(_limit(m) for m in _list(record.get("limits")) if isinstance(m, dict)),
         tuple(e for e in map(_text, _list(record.get("events"))) if e is not None),
         _whole(_dict(query.get("on_disk")).get("rows")),
+        _whole(query.get("state_bytes")),
+        _whole(query.get("bound_bytes")),
+        _number(record.get("behind_seconds")),
+        _whole(record.get("waiting")),
     )
 
 

@@ -17,8 +17,18 @@ _COUNTS = ("tuples", "markers", "results", "rejected", "late")
 
 
 _KEPT = (
-    *("state_rows", "state_bytes", "bound_rows", "synopses", "batch", "last_batch", "finished"),
-    *("waiting_rows", "rejects", "rules", "on_disk", "limits", "streams", *_COUNTS),
+    *("state_rows", "state_bytes", "bound_rows", "bound_bytes", "synopses", "batch", "last_batch"),
+    *(
+        "finished",
+        "behind_seconds",
+        "waiting_rows",
+        "rejects",
+        "rules",
+        "on_disk",
+        "limits",
+        "streams",
+        *_COUNTS,
+    ),
 )
 """What an entry has come to, which stays true until it goes on."""
 
@@ -45,6 +55,7 @@ def begin_status(
         "tier": entry.tier,
         "bound_rows": entry.bound_rows,
         "bound_formula": entry.bound_formula,
+        "bound_bytes": None,
         "state_rows": 0,
         "state_rows_max": 0,
         "shared_rows": 0,
@@ -53,6 +64,7 @@ def begin_status(
         "batch": None,
         "last_batch": None,
         "finished": None,
+        "behind_seconds": None,
         "waiting_rows": 0,
         **dict.fromkeys(_COUNTS, 0),
         "rejects": {},
@@ -75,6 +87,7 @@ def add_record(status: dict[str, Any], record: Mapping[str, Any]) -> None:
         "batch": record["batch"],
         "last_batch": record["time"],
         "finished": record["finished"],
+        "behind_seconds": record["behind_seconds"],
         "waiting_rows": record["waiting"],
         "rejects": record["rejects"],
         "streams": record["streams"],
@@ -84,6 +97,7 @@ def add_record(status: dict[str, Any], record: Mapping[str, Any]) -> None:
         "state_rows_max": max(status["state_rows_max"], held["state_rows"]),
         "state_bytes": held["state_bytes"],
         "bound_rows": held["bound_rows"],
+        "bound_bytes": held["bound_bytes"],
         "synopses": held["synopses"],
         "rules": held["rules"],
         "on_disk": held["on_disk"],

@@ -1,7 +1,7 @@
 """Verdicts, plans and witnesses as JSON (the fields of the interface contract)."""
 
 from collections.abc import Sequence
-from typing import Any, assert_never
+from typing import Any, TypeAlias, assert_never
 
 from ontoweir.checker.decide.bound_changes import bound_changes
 from ontoweir.checker.explain.explain_bounded import explain_bounded
@@ -36,6 +36,8 @@ from ontoweir.rewriter.sql.print_sql import print_sql
 from ontoweir.rewriter.standing.shows_set import shows_set
 from ontoweir.rewriter.windows.choose_emit import default_emit
 
+Described: TypeAlias = "dict[int, list[dict[str, Any]]]"
+
 
 def describe_verdict(
     verdict: Verdict, catalog: Catalog, repairs: Sequence[DescribedRepair] = ()
@@ -45,6 +47,7 @@ def describe_verdict(
     bound, blame = verdict.bound, explain_union(verdict)
     pattern = find_pattern(verdict.union, catalog, closed=verdict.closes_values)
     changes = None if bound is None else bound_changes(verdict, catalog)
+    described: Described = {}  # many disjuncts may have the same reasons
     return {
         "query": verdict.union.name,
         "semantics": "set" if shows_set(verdict.union) else "bag",
@@ -64,7 +67,7 @@ def describe_verdict(
         "conditions": [d.text for d in verdict.conditions],
         "partition": _partition(verdict.partition),
         "blame": None if blame is None else _reason(blame),
-        "disjuncts": [_disjunct(verdict, d, catalog) for d in verdict.disjuncts],
+        "disjuncts": [_disjunct(verdict, d, catalog, described) for d in verdict.disjuncts],
         "witness": None if verdict.witness is None else _witness(verdict.witness),
         "repairs": [_repair(r) for r in repairs],
         "reads": [describe_verdict(inner, catalog) for inner in verdict.blocks],
@@ -114,7 +117,10 @@ def _repair(repair: DescribedRepair) -> dict[str, Any]:
     }
 
 
-def _disjunct(whole: Verdict, verdict: DisjunctVerdict, catalog: Catalog) -> dict[str, Any]:
+def _disjunct(
+    whole: Verdict, verdict: DisjunctVerdict, catalog: Catalog, known: Described
+) -> dict[str, Any]:
+    """`known`: what was described of reasons, by the place of the objects in memory, which stay."""
     union, tier = whole.union, tier_within(whole, verdict)
     single = SpjUnion(union.name, union.variables, (verdict.query,), union.distinct, union.source)
     described: dict[str, Any] = {
@@ -129,7 +135,10 @@ def _disjunct(whole: Verdict, verdict: DisjunctVerdict, catalog: Catalog) -> dic
         case Bounded(criteria=criteria) | Failing(criteria=criteria):
             described["criteria"] = {k: _criterion(c) for k, c in criteria.decided().items()}
             if isinstance(verdict, Failing):
-                described["because"] = [_diagnostic(d) for d in verdict.because]
+                place = id(verdict.because)
+                if place not in known:
+                    known[place] = [_diagnostic(d) for d in verdict.because]
+                described["because"] = known[place]
             else:
                 reasons = explain_bounded(verdict.plan, whole.union, catalog)
                 described["why"] = [_reason(r) for r in reasons]

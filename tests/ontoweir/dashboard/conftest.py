@@ -61,11 +61,15 @@ def record() -> Record:
             "totals": {"tuples": 100 * batch, "results": batch, "rejected": 3, "late": 0},
             "rejects": {"traffic repeats the key (id, ts)": 3},
             "finished": "2014-08-01T02:19:59.999999",
+            "behind_seconds": 12.0,
+            "waiting": 17,
             "streams": {"traffic": {"lag_seconds": 7200.0}},
             "queries": {
                 name: {
                     "state_rows": rows,
                     "bound_rows": bound,
+                    "state_bytes": 8 * rows,
+                    "bound_bytes": None if bound is None else 8 * bound,
                     "synopses": [
                         {"synopsis": "results", "rows": rows, "bound_rows": bound, "bound": "2 · 3"}
                     ],

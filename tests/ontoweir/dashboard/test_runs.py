@@ -198,6 +198,9 @@ def test_metrics_for_prometheus(client: FlaskClient, project: Path, record: Reco
     lines = answer.text.splitlines()
     assert f'ontoweir_query_state{{query="{QUERY}",state="ran"}} 1.0' in lines
     assert f'ontoweir_query_state_share{{query="{QUERY}"}} 0.25' in lines
+    for name, number in (("state_bytes", 168), ("bound_bytes", 672), ("waiting_rows", 17)):
+        assert f'ontoweir_query_{name}{{query="{QUERY}"}} {number}' in lines
+    assert f'ontoweir_query_behind_seconds{{query="{QUERY}"}} 12.0' in lines
     assert f'ontoweir_query_bound_rows{{query="{QUERY}"}} 84' in lines
     reason = "traffic repeats the key (id, ts)"
     assert f'ontoweir_query_rejects_total{{query="{QUERY}",reason="{reason}"}} 3.0' in lines

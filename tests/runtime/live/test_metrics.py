@@ -43,6 +43,11 @@ def test_a_record_has_every_synopsis_against_its_bound_and_every_streams_lag() -
     for synopsis in kept["synopses"]:
         assert synopsis["rows"] <= synopsis["bound_rows"]
         assert synopsis["bytes"] <= synopsis["bound_bytes"]
+    assert kept["bound_bytes"] == sum(s["bound_bytes"] for s in kept["synopses"])
+    newest = max(row[-1] for name in record["streams"] for row in case.data[name][1])
+    assert state.finished_us is not None
+    behind = round((newest - state.finished_us) / 1e6, 3)
+    assert record["behind_seconds"] == behind
     tuples = {name: len(case.data[name][1]) for name in record["streams"]}
     assert {n: s["tuples"] for n, s in record["streams"].items()} == tuples
     assert record["tuples"] == sum(tuples.values())
@@ -68,6 +73,9 @@ def test_records_are_lines_and_the_last_one_is_there_for_prometheus(tmp_path: Pa
     assert "ontoweir_batch 1\n" in text
     assert 'ontoweir_stage_seconds{stage="read"} 0.25\n' in text
     assert f'ontoweir_query_state_rows{{query="q"}} {rows}\n' in text
+    most = record["queries"]["q"]["bound_bytes"]
+    assert f'ontoweir_query_bound_bytes{{query="q"}} {most}\n' in text
+    assert f"ontoweir_behind_seconds {record['behind_seconds']}\n" in text
     assert 'ontoweir_rejects_total{reason="say \\"no\\"\\\\"} 2\n' in text
     names = [x.split("{")[0].split(" ")[0] for x in text.splitlines() if not x.startswith("#")]
     typed = [x.split(" ")[2] for x in text.splitlines() if x.startswith("# TYPE")]

@@ -1,6 +1,5 @@
 """What `check` prints of a query: made where the query was decided, printed when all are."""
 
-import json
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ontoweir.commands.common.arguments import hide_kept
 from ontoweir.commands.common.rendered import RenderedVerdict
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.report.encode_json import encode_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -111,7 +111,7 @@ def describe_console() -> list[object]:
 def print_verdicts(rendered: Sequence[RenderedVerdict], form: str) -> None:
     """Print what was rendered, as text or JSON."""
     if form == "json":
-        print(hide_kept(json.dumps([t.shown for t in rendered], indent=2, ensure_ascii=False)))
+        print(hide_kept(encode_json([t.shown for t in rendered])))
         return
     from rich.console import Console
 

@@ -68,7 +68,10 @@ def _lines(status: Mapping[str, Any]) -> Iterator[str]:
     yield f"  {summarise_verdict(status)}"
     shared = status.get("shared_rows", 0)
     with_others = f", {shared:,} of them kept once for several queries" if shared else ""
-    yield f"  state: {status['state_rows']:,} rows{with_others}"
+    most = status["bound_bytes"]
+    held = f"{status['state_bytes']:,} bytes"
+    held += "" if most is None else f" of at most {most:,}, without texts"
+    yield f"  state: {status['state_rows']:,} rows{with_others}; {held}"
     yield (
         f"  {status['tuples']:,} tuples, {status['markers']:,} markers, "
         f"{status['results']:,} results, {status['rejected']:,} rejected"
@@ -89,6 +92,8 @@ def _lines(status: Mapping[str, Any]) -> Iterator[str]:
     if status["batch"] is not None:
         yield f"  micro-batch {status['batch']}, all up to {status['finished'] or 'nothing'} done"
     if status["lag_seconds"] is not None:
-        yield f"  {show_lag(status['lag_seconds'])} behind the clock"
+        behind = status["behind_seconds"]
+        newest = "" if behind is None else f", {show_lag(behind)} behind its newest row"
+        yield f"  {show_lag(status['lag_seconds'])} behind the clock{newest}"
     if status["answers"]:
         yield f"  answers: {status['answers']}"
