@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ontoweir.checker.plans.bound_versions import KeptVersions
+from ontoweir.checker.verdict.trace_column import trace_column
 from ontoweir.checker.verdict.verdict import Bounded, Failing, Tier, Verdict
 from ontoweir.diagnostics import CODES, Diagnostic
 
@@ -21,7 +22,7 @@ def refuse_keys(
             CODES["versions"],
             f"{' and '.join(one.unbounded)}, by which {kept}, may have any number of values",
             "declare min and max, enum, or a reference to a static relation for "
-            f"{' and '.join(one.unbounded)}, or for what it is joined with{_else(ended)}",
+            f"{_name_declared(verdict, one)}, or for what it is joined with{_else(ended)}",
             verdict.union.source,
         )
         for one in dict.fromkeys(endless)
@@ -41,3 +42,9 @@ def _else(ended: bool) -> str:
         "; or leave it out, where it is only shown or aggregated; or limit the time between them: "
         "what is not ended within it is final"
     )
+
+
+def _name_declared(verdict: Verdict, kept: KeptVersions) -> str:
+    """The columns that may be declared, of which keys without an end are."""
+    traced = (c for place in kept.unbounded for c in trace_column(verdict.union, place))
+    return " and ".join(dict.fromkeys(traced))
