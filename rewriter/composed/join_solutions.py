@@ -33,7 +33,7 @@ from ontoweir.rewriter.composed.drop_empty import (
     open_nothing,
 )
 from ontoweir.rewriter.composed.group_solutions import group_solutions
-from ontoweir.rewriter.composed.refuse_parts import refuse_shared
+from ontoweir.rewriter.composed.refuse_parts import refuse_shared, refuse_sides
 from ontoweir.rewriter.composed.solution_part import (
     SolutionPart,
     list_kinds,
@@ -212,7 +212,9 @@ class _Joiner:
         union = self.parts[number].union
         shared = [v for v in part.variables if self.where.get(v, number) < number]
         united = part.kind is JoinKind.UNION
-        if united and any(self._column(number, v) is None for v in part.variables):
+        unlike_sides = [v for v in part.variables if united and self._column(number, v) is None]
+        if unlike_sides:
+            self.why = refuse_sides(unlike_sides[0], union.source)
             return None
         loose = [v for v in shared if self._is_compatible(number, part, v)]
         shared = [v for v in shared if v not in loose]
