@@ -43,7 +43,9 @@ _AGGREGATES = re.compile(r"^(SELECT .*\))\n", re.MULTILINE)
 _IN = re.compile(r"\?(\w+) IN \((\S+), (\S+)\)")
 _AVERAGE = re.compile(r"\((AVG\([^()]+\)) AS")
 _FROM = re.compile(r"FROM \S+\n")
-_DURATION = re.compile(r'"PT(\d+)M"\^\^xsd:dayTimeDuration')
+_DURATION = re.compile(
+    r'"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?"\^\^xsd:dayTimeDuration'
+)
 _MOMENT = re.compile(r'"([^"]*)"\^\^xsd:dateTime')
 
 
@@ -57,7 +59,7 @@ def translate_query(text: str) -> Query:
     text = _FROM.sub("", text)
     text = _IN.sub(r"(?\1 = \2 || ?\1 = \3)", text)
     text = _AVERAGE.sub(r"(xsd:double(\1) AS", text)
-    text = _DURATION.sub(lambda m: str(60 * int(m[1])), text)
+    text = _DURATION.sub(_write_duration, text)
     text = _MOMENT.sub(lambda m: str(_seconds(datetime.fromisoformat(m[1]))), text)
     text = _TIME.sub(r"?\1_graph <urn:holds-at> ?\1 . GRAPH ?\1_graph {", text)
     with patch.object(parser.ConditionalAndExpression, "evalfn", _connect_and):
@@ -196,5 +198,13 @@ def write_cell(term: object) -> str:
             return str(value)
 
 
-def _seconds(moment: datetime) -> int:
-    return int(moment.replace(tzinfo=UTC).timestamp())
+def _write_duration(found: re.Match[str]) -> str:
+    """A duration as a number of seconds."""
+    units = zip(found.groups(), (86_400, 3_600, 60, 1), strict=True)
+    return format(sum((Decimal(text) * unit for text, unit in units if text), Decimal(0)), "f")
+
+
+def _seconds(moment: datetime) -> int | Decimal:
+    """A time as a number of seconds, with a fraction where it has one."""
+    whole = int(moment.replace(tzinfo=UTC, microsecond=0).timestamp())
+    return whole + Decimal(moment.microsecond) / 1_000_000 if moment.microsecond else whole
