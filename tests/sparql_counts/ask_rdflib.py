@@ -10,7 +10,8 @@ GRAPH leaves the graph with its first solution, where EXISTS is evaluated in the
 here all solutions are found before one is given. Its && is an error where a part is; section 17.2
 has false where another part is false, which is what is asked here. Of OPTIONAL after VALUES it
 forgets what VALUES binds when it looks whether there is no match; here it does not (18.5). FILTERs
-beside a subquery in OPTIONAL see what is around it here, as they do in 18.2.2.6. Of GROUP
+beside a subquery in OPTIONAL see what is around it here, as they do in 18.2.2.6, and those of an
+OPTIONAL in another one all variables of its own group. Of GROUP
 BY over nothing it makes a group; there is none (18.5.1).
 """
 
@@ -36,7 +37,7 @@ Answer: TypeAlias = tuple[str, ...]
 Answers: TypeAlias = Counter[Answer]
 HOLDS_AT = URIRef("urn:holds-at")
 TIME = URIRef("http://e/t")
-_EVALUATE_GRAPH, _EVALUATE_OPTIONAL = evaluate.evalGraph, evaluate.evalLeftJoin
+_EVALUATE_GRAPH = evaluate.evalGraph
 _EVALUATE_GROUPS = evaluate.evalAggregateJoin
 _TIME = re.compile(r"GRAPH \?(\w+) \{")
 _AGGREGATES = re.compile(r"^(SELECT .*\))\n", re.MULTILINE)
@@ -157,7 +158,25 @@ def _evaluate_optional(ctx: QueryContext, join: CompValue) -> Any:
         return list(_join_optional(ctx, join, found))
     if join.p1._vars is not None:
         join.p1["_vars"] = join.p1._vars | set(_list_values(join.p1))
-    return list(_EVALUATE_OPTIONAL(ctx, join))
+    return list(_find_optional(ctx, join))
+
+
+def _find_optional(ctx: QueryContext, join: CompValue) -> Iterator[Any]:
+    """rdflib's evalLeftJoin, whose FILTERs see all variables of both sides, as those of groups do
+    there: it forgets those that are bound around both."""
+    own = (join.p1._vars or set()) | (join.p2._vars or set())
+    for one in evaluate.evalPart(ctx, join.p1):
+        found = False
+        for other in evaluate.evalPart(ctx.thaw(one), join.p2):
+            if _ebv(join.expr, other.forget(ctx, _except=own)):
+                found = True
+                yield other.merge(one)
+        if found:
+            continue
+        alone = join.p1._vars
+        inner = () if alone is None else evaluate.evalPart(ctx.thaw(one.remember(alone)), join.p2)
+        if not any(_ebv(join.expr, other) for other in inner):
+            yield one
 
 
 def _join_optional(ctx: QueryContext, join: CompValue, found: list[Any]) -> Iterator[Any]:
