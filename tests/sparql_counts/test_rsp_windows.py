@@ -96,7 +96,6 @@ _BODIES = (
     ("DISTINCT ?s ?o", "WINDOW :w { ?s :has ?v } OPTIONAL { WINDOW :d { ?s :opens ?o } }"),
     ("DISTINCT ?s", "WINDOW :w { ?s :has ?v } MINUS { WINDOW :d { ?s :opens ?o } }"),
     ("DISTINCT ?s", "WINDOW :w { ?s :has ?v } FILTER NOT EXISTS { WINDOW :d { ?s :opens ?o } }"),
-    ("DISTINCT ?s", "?s :in ?t FILTER NOT EXISTS { WINDOW :w { ?s :has 2 } }"),
     ("?s (MAX(?v) AS ?n)", "?s :in ?t WINDOW :w { ?r :by ?s ; :v ?v }", "GROUP BY ?s"),
 )
 

@@ -91,8 +91,7 @@ def _compile(
     elif first.distinct and len(branches) > 1:
         rewritten = minimise_ucq(rewritten, workspace.tbox, on_progress=workspace.on_progress)
     trace, missing = list[TraceStep](), dict[int, RefusedMap]()
-    rows = certain and groups is None and workspace.mappings.windowed
-    counts = Counts.MATCHES if rows else workspace.project.counts
+    once = not (certain and groups is None and workspace.mappings.windowed)
 
     def unfold(catalog: Catalog) -> SpjUnion:
         trace[:] = trace_rewriting(rewritten)
@@ -109,7 +108,7 @@ def _compile(
             options=UnfoldOptions(
                 workspace.skip,
                 tuple(v.name for v in first.head),
-                counts,
+                workspace.project.counts if once else Counts.MATCHES,
                 workspace.tmappings,
                 holds,
             ),

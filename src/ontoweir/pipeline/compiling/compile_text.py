@@ -28,8 +28,8 @@ from ontoweir.rewriter.absence.compute_solutions import (
 from ontoweir.rewriter.absence.find_greatest import find_greatest
 from ontoweir.rewriter.absence.find_latest import find_latest
 from ontoweir.rewriter.absence.pad_solutions import find_stream, is_timed, pad_solutions
-from ontoweir.rewriter.absence.split_last import split_last
 from ontoweir.rewriter.absence.spell_stars import spell_stars
+from ontoweir.rewriter.absence.split_last import split_last
 from ontoweir.rewriter.absence.split_latest import LatestText, split_latest
 from ontoweir.rewriter.absence.split_text import SplitText, split_text
 from ontoweir.rewriter.absence.unite_solutions import Uniting, unite_solutions
