@@ -17,6 +17,7 @@ import pyarrow as pa
 from ontoweir.mappings.expressions.derive_column import read_columns
 from ontoweir.mappings.model.column_types import epoch_us
 from ontoweir.progress.replay_progress import ProgressListener
+from ontoweir.rewriter.algebra.is_injective import term_kind
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.runtime.changes.feed_of import feed_of, has_updates
 from ontoweir.runtime.division.plan_division import plan_division
@@ -371,6 +372,9 @@ def _cut(
         return Ranges((), "when values are closed, and groups final, is found in the order of time")
     if work.rules:
         return Ranges((), "which rows break a rule is found in the order of time")
+    kinds = {tuple(term_kind(o) for _, o in p.form.query.outputs) for p in work.plans}
+    if work.distinct and len(kinds) > 1:
+        return Ranges((), "answers of one text may be several terms, which ranges tell by texts")
     if drops_matched(work):
         return Ranges(
             (), "rows are dropped when nothing can join them any more, in the order of time"

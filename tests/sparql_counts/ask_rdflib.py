@@ -11,7 +11,7 @@ here all solutions are found before one is given. Its && is an error where a par
 has false where another part is false, which is what is asked here. Of OPTIONAL after VALUES it
 forgets what VALUES binds when it looks whether there is no match; here it does not (18.5). FILTERs
 beside a subquery in OPTIONAL see what is around it here, as they do in 18.2.2.6, and those of an
-OPTIONAL in another one all variables of its own group. Of GROUP
+OPTIONAL in another one, and of a group in EXISTS, all variables of their own group. Of GROUP
 BY over nothing it makes a group; there is none (18.5.1).
 """
 
@@ -23,7 +23,7 @@ from decimal import Decimal
 from typing import Any, TypeAlias
 from unittest.mock import patch
 
-from rdflib import BNode, Dataset, Graph, Literal, URIRef
+from rdflib import BNode, Dataset, Graph, Literal, URIRef, Variable
 from rdflib.plugins.sparql import evaluate, parser, prepareQuery
 from rdflib.plugins.sparql.evalutils import _ebv, _join
 from rdflib.plugins.sparql.operators import EBV
@@ -123,6 +123,7 @@ def _count(dataset: Dataset, query: Query) -> Answers:
         patch.object(evaluate, "evalJoin", _join_bags),
         patch.object(evaluate, "evalGraph", _evaluate_graph),
         patch.object(evaluate, "evalLeftJoin", _evaluate_optional),
+        patch.object(evaluate, "evalFilter", _filter_solutions),
         patch.object(evaluate, "evalAggregateJoin", _evaluate_groups),
     ):
         result: Any = dataset.query(query)
@@ -164,7 +165,7 @@ def _evaluate_optional(ctx: QueryContext, join: CompValue) -> Any:
 def _find_optional(ctx: QueryContext, join: CompValue) -> Iterator[Any]:
     """rdflib's evalLeftJoin, whose FILTERs see all variables of both sides, as those of groups do
     there: it forgets those that are bound around both."""
-    own = (join.p1._vars or set()) | (join.p2._vars or set())
+    own = _list_scope(join.p1) | _list_scope(join.p2)
     for one in evaluate.evalPart(ctx, join.p1):
         found = False
         for other in evaluate.evalPart(ctx.thaw(one), join.p2):
@@ -177,6 +178,30 @@ def _find_optional(ctx: QueryContext, join: CompValue) -> Iterator[Any]:
         inner = () if alone is None else evaluate.evalPart(ctx.thaw(one.remember(alone)), join.p2)
         if not any(_ebv(join.expr, other) for other in inner):
             yield one
+
+
+def _filter_solutions(ctx: QueryContext, part: CompValue) -> Iterator[Any]:
+    """rdflib's evalFilter, which sees all variables of its group, also where that is in EXISTS."""
+    own = _list_scope(part.p)
+    for one in evaluate.evalPart(ctx, part.p):
+        if _ebv(part.expr, one if part.no_isolated_scope else one.forget(ctx, _except=own)):
+            yield one
+
+
+def _list_scope(part: object) -> set[Any]:
+    """The variables that a pattern may give values to (18.2.1)."""
+    if isinstance(part, Variable):
+        return {part}
+    if isinstance(part, list | tuple):
+        return set[Any]().union(*map(_list_scope, part))
+    if not isinstance(part, CompValue):
+        return set()
+    if part.name == "Project":
+        return {*part.PV}
+    if part.name == "values":
+        return {*_list_values(part)}
+    inner = [part[name] for name in ("p", "p1", "triples", "term", "var") if name in part]
+    return _list_scope([*inner, part.p2 if part.name != "Minus" and "p2" in part else None])
 
 
 def _join_optional(ctx: QueryContext, join: CompValue, found: list[Any]) -> Iterator[Any]:

@@ -94,7 +94,7 @@ def compare_heating(
     times = [row[0] for name in read for row in rows.of[name]]
     wanted = list(ask_rdflib(translate_query(write_buckets(text)), _read(folder)))
     for moment, answers in wanted[-1:] if whole else wanted:
-        if not whole and not min(times, default=moment) <= moment <= max(times, default=moment):
+        if not whole and not (times and min(times) <= moment <= max(times)):
             continue
         last = LAST - timedelta(days=1) if whole else moment.replace(tzinfo=None)
         known = _list_current(found, groups.group, last) if updates and groups else found

@@ -7,6 +7,7 @@ import pytest
 from ontoweir.rewriter.absence.spell_stars import spell_stars
 from tests.sparql_counts.test_heating import ask
 
+ZONE, PRICE = "?m :fedBy/:inZone ?z", "?z :price ?p"
 GRAPH = "GRAPH ?t { ?f :of ?m ; :litres ?v }"
 
 
@@ -38,8 +39,7 @@ def test_times_that_are_nowhere_else_stay_hidden() -> None:
     [
         f"SELECT ?m ?s {{ {{ SELECT DISTINCT * {{ {GRAPH} }} }} GRAPH ?t {{ ?x :at ?s }} }}",
         f"SELECT ?m {{ {{ SELECT DISTINCT * {{ {GRAPH} }} }} W(t,1m) }}",
-        f"SELECT ?m ?v ?p {{ {{ SELECT DISTINCT * {{ {GRAPH} ?m :fedBy/:inZone ?z }} }} "
-        "GRAPH ?t { ?z :price ?p } }",
+        f"SELECT ?v ?p {{ {{ SELECT DISTINCT * {{ {GRAPH} {ZONE} }} }} GRAPH ?t {{ {PRICE} }} }}",
     ],
 )
 @pytest.mark.parametrize("seed", [1, 2])
