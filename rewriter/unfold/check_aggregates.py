@@ -59,7 +59,8 @@ def check_aggregates(union: SpjUnion, catalog: Catalog) -> None:
                 "'1' HOUR; or select the rows, which come in the order of time",
                 source=aggregate.source,
             )
-        if aggregate.function in _DISTINCT:
+        alone = aggregate.function is AggregateFunction.COUNT_DISTINCT and not closing
+        if aggregate.function in _DISTINCT and not alone:  # which tells them apart
             for argument in aggregate.arguments:
                 _refuse_equal(aggregate, argument, union, catalog)
         if aggregate.function not in (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT):
