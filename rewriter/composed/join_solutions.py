@@ -272,6 +272,13 @@ class _Joiner:
         """What else a part is joined by (None: nothing)."""
         inner = part.kind is JoinKind.INNER
         query = None if part.on is None else self.how.parse(part.on)
+        if query is not None and (query.filters or query.choices):
+            raise QueryError(
+                "a FILTER beside groups, the latest of keys or windows, which is not computed",
+                why="it chooses which of them are joined, or are absent",
+                fix="write it inside of their SELECT, as HAVING",
+                source=query.source,
+            )
         filters = [(e, None) for e in (() if inner else unlike)]
         of = {**self.where, **dict.fromkeys(part.variables, number)}
         columns = {v: column for v, n in of.items() if (column := self._column(n, v)) is not None}
