@@ -1,7 +1,8 @@
 """Compiles a query over streams of different units of time: in steps that they have in common."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from math import gcd
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.add_views import extend_catalog
@@ -20,7 +21,12 @@ def compile_in_steps(compile_: Callable[[Catalog], SpjUnion], catalog: Catalog) 
             step_us = units.step_us
             catalog = share_steps(catalog, step_us)
         else:
-            return union if step_us is None else count_in_steps(union, step_us)
+            if step_us is None:
+                return union
+            finer = gcd(step_us, *_list_steps(union))
+            if finer == step_us:
+                return count_in_steps(union, step_us)
+            step_us, catalog = finer, share_steps(catalog, finer)
 
 
 def count_in_steps(union: SpjUnion, step_us: int) -> SpjUnion:
@@ -42,6 +48,17 @@ def count_in_steps(union: SpjUnion, step_us: int) -> SpjUnion:
         inner = (replace(p, query=count_in_steps(p.query, step_us)) for p in joined.parts)
         joined = replace(joined, parts=tuple(inner))
     return replace(union, step_us=step_us, blocks=tuple(blocks), joined=joined)
+
+
+def _list_steps(union: SpjUnion) -> Iterator[int]:
+    """The steps of a query, and of those that it reads, which were compiled in their own."""
+    if union.step_us is not None:
+        yield union.step_us
+    for block in union.blocks:
+        for inner in (block.union, *block.queries):
+            yield from _list_steps(inner)
+    for part in () if union.joined is None else union.joined.parts:
+        yield from _list_steps(part.query)
 
 
 def _refuse_units(union: SpjUnion, catalog: Catalog) -> None:

@@ -131,7 +131,7 @@ class RowReader:
         wide = row_union(kinds, None, self.catalog)[1]
         types = Types(wide, (Occurrence(ROW, ROW),))
         outputs = {n: c.term for n, c in self.columns.items()}
-        texts = {_text(n): Field(n, StringType()) for n in self._iris}
+        texts = {_text(n): Field(n, StringType()) for n in self._texts}
         columns = {n: term_value(o, types) for n, o in outputs.items()}
         with refusing_inexact(source):
             terms = TermTypes(
@@ -146,11 +146,29 @@ class RowReader:
     def _iris(self) -> set[str]:
         return {n for n, c in self.columns.items() if isinstance(c.term, IriOutput)}
 
+    @property
+    def _languages(self) -> set[str]:
+        return (
+            self._texts
+            - self._iris
+            - {n for n, c in self.columns.items() if isinstance(c.term, BlankOutput)}
+        )
+
+    @property
+    def _texts(self) -> set[str]:
+        """The variables whose column has a text that is not their value."""
+        return {n for n, c in self.columns.items() if _is_text(c.term)}
+
     def _open_iris(self, expression: TermExpression) -> TermExpression:
-        """An expression in which IRIs that are compared with each other are their texts."""
+        """An expression in which IRIs that are compared with each other are their texts, as is all
+        of which it is asked whether there is one, or what its text is."""
         if not isinstance(expression, Operation):
             return expression
         name, arguments = expression.name, expression.arguments
+        if name == "BOUND" and (text := _read_text(arguments[0], self._texts)) is not None:
+            return Operation(name, (text,))
+        if name == "STR" and (text := _read_text(arguments[0], self._languages)) is not None:
+            return text
         texts = [_read_text(a, self._iris) for a in arguments]
         known = [t for t in texts if t is not None]
         if name == "STR" and isinstance(arguments[0], Variable) and known:
@@ -268,6 +286,16 @@ def name_text(name: str, term: Output) -> Output:
     """
     plain = isinstance(term, LiteralOutput) and term.datatype is None and term.language is None
     return TemplateLiteralOutput((Attribute(ROW, name),)) if plain else term
+
+
+def _is_text(term: Output) -> bool:
+    match term:
+        case IriOutput() | BlankOutput():
+            return True
+        case LiteralOutput(language=language):
+            return language is not None
+        case _:
+            return False
 
 
 _EQUAL = ("=", "!=", "SAMETERM", "IN")

@@ -33,7 +33,7 @@ from ontoweir.rewriter.composed.drop_empty import (
     open_nothing,
 )
 from ontoweir.rewriter.composed.group_solutions import group_solutions
-from ontoweir.rewriter.composed.refuse_parts import refuse_shared
+from ontoweir.rewriter.composed.refuse_parts import refuse_shared, refuse_sides
 from ontoweir.rewriter.composed.solution_part import (
     SolutionPart,
     list_kinds,
@@ -212,7 +212,9 @@ class _Joiner:
         union = self.parts[number].union
         shared = [v for v in part.variables if self.where.get(v, number) < number]
         united = part.kind is JoinKind.UNION
-        if united and any(self._column(number, v) is None for v in part.variables):
+        unlike_sides = [v for v in part.variables if united and self._column(number, v) is None]
+        if unlike_sides:
+            self.why = refuse_sides(unlike_sides[0], union.source)
             return None
         loose = [v for v in shared if self._is_compatible(number, part, v)]
         shared = [v for v in shared if v not in loose]
@@ -270,6 +272,13 @@ class _Joiner:
         """What else a part is joined by (None: nothing)."""
         inner = part.kind is JoinKind.INNER
         query = None if part.on is None else self.how.parse(part.on)
+        if query is not None and (query.filters or query.choices):
+            raise QueryError(
+                "a FILTER beside groups, the latest of keys or windows, which is not computed",
+                why="it chooses which of them are joined, or are absent",
+                fix="write it inside of their SELECT, as HAVING",
+                source=query.source,
+            )
         filters = [(e, None) for e in (() if inner else unlike)]
         of = {**self.where, **dict.fromkeys(part.variables, number)}
         columns = {v: column for v, n in of.items() if (column := self._column(n, v)) is not None}

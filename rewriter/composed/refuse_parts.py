@@ -91,6 +91,22 @@ def refuse_shared(name: str, kind: JoinKind, source: Source | None, *, lack: boo
     )
 
 
+def refuse_sides(name: str, source: Source | None) -> QueryError:
+    """The refusal of a UNION of solutions that come and go.
+
+    Args:
+        name: of a variable that is of several kinds in its branches.
+        source: of the query.
+    """
+    what = f"?{name}, which is of several types, or kinds of terms, in the branches of UNION"
+    return QueryError(
+        what + _BESIDE,
+        why="such branches make one column of it",
+        fix=f"make it of one type in each, as by BIND(xsd:double(?a) AS ?{name}), or by STR(?a)",
+        source=source,
+    )
+
+
 _WORDS = {
     JoinKind.INNER: "a join",
     JoinKind.LEFT: "OPTIONAL",

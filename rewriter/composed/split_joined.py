@@ -149,8 +149,9 @@ def _list_late(
     tokens: Sequence[SparqlToken], parts: Sequence[TextPart], rest: Sequence[Item]
 ) -> frozenset[str]:
     """The variables of OPTIONAL, of aggregates, which may have no value over nothing, of BINDs, and
-    of FILTERs, which are then computed."""
-    late = {v for i in rest for v in list_variables(tokens, i.places)}
+    of FILTERs, also of those by which parts are joined, which are then computed."""
+    said = [*rest, *(i for p in parts for i in p.on)]
+    late = {v for i in said for v in list_variables(tokens, i.places)}
     plain = {v for p in parts if not p.left and not p.grouped for v in p.bound}
     others = {v for p in parts if p.is_shown and (p.left or p.grouped) for v in p.bound}
     return frozenset(late | (others - plain))

@@ -20,7 +20,8 @@ def refuse_late(table: str, query: SpjQuery, *, present: bool) -> QueryError:
         f"an answer without {table} is never final: a row of {table} may come at any time later",
         why="an answer that is given is never taken back",
         fix=f"limit how much later the rows of {table} are, as in t.ts <= s.ts + INTERVAL '30' "
-        "MINUTE; or look at earlier ones only, as in t.ts <= s.ts; for the latest of each key, say "
+        'MINUTE, in SPARQL ?u <= ?t + "PT30M"^^xsd:dayTimeDuration; or look at earlier ones only, '
+        "as in t.ts <= s.ts; for the latest of each key, say "
         "of the later row all that is said of the row, and no more; what always holds of the key "
         "may be beside them",
         source=source,

@@ -29,6 +29,7 @@ from ontoweir.rewriter.expressions.not_exact import LazyValues, refusing_inexact
 from ontoweir.rewriter.expressions.term_value import term_value
 from ontoweir.rewriter.expressions.type_expression import TermTypes, truth, type_expression
 from ontoweir.rewriter.expressions.type_term import attribute_of
+from ontoweir.rewriter.model.aggregation import AggregateFunction
 from ontoweir.rewriter.model.query import Computation, ComputedVariable, Variable
 from ontoweir.rewriter.model.spj import (
     Attribute,
@@ -54,6 +55,7 @@ class SeveralRowsError(QueryError):
 _NONE = Column("", IntType())
 
 
+_COUNTS = (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT)
 NEVER = NullOutput(Attribute("", ""))
 """A computed variable that has no value in a disjunct."""
 
@@ -75,10 +77,12 @@ def attach_computation(
             variable that must have a value may have none.
     """
     derived: dict[tuple[str, Expression], None] = {}
+    groups = () if union.aggregation is None else union.aggregation.aggregates
+    read = frozenset(n for one in groups if one.function not in _COUNTS for n in one.arguments)
     disjuncts = [
         made
         for query in union.disjuncts
-        for made in _Attacher(query, catalog, computation, derived, optional).attach()
+        for made in _Attacher(query, catalog, computation, derived, optional, read).attach()
     ]
     return replace(
         union,
@@ -97,6 +101,8 @@ class _Attacher:
     computation: Computation
     derived: dict[tuple[str, Expression], None]
     optional: bool
+    aggregated: frozenset[str]
+    """Aggregates compute with these variables, which are columns then, constant or not."""
 
     def attach(self) -> Iterator[SpjQuery]:
         """The disjunct with what is computed: several where a variable may have no value."""
@@ -125,7 +131,7 @@ class _Attacher:
         cases: list[tuple[tuple[Condition, ...], dict[str, Output]]] = [(tuple(conditions), {})]
         for name in dict.fromkeys((*self.computation.variables, *_required(computed))):
             if name in values:
-                shown = [*self._show(values[name], sources[name])]
+                shown = [*self._show(name, values[name], sources[name])]
                 if computed[name].bound and any(isinstance(o, NullOutput) for _, o in shown):
                     raise _unbound(name, sources[name])
                 cases = [
@@ -155,11 +161,12 @@ class _Attacher:
             return type_expression(one.expression, terms)
 
     def _show(
-        self, value: Expression, source: Source | None
+        self, name: str, value: Expression, source: Source | None
     ) -> Iterator[tuple[tuple[Condition, ...], Output]]:
         """A computed variable's outputs, and when it has each."""
-        if not fields_of(value):
-            constant = self._constant(value)
+        constant = None if fields_of(value) else self._constant(value)
+        column = bool(fields_of(value)) or (constant is not None and name in self.aggregated)
+        if not column or not self.query.occurrences:
             if constant is None and self.optional:
                 yield (), NEVER
                 return

@@ -49,6 +49,11 @@ def term_value(output: Output, types: Types) -> Expression | NotExactError:
             return Call(Function.CONCAT, tuple(made), StringType())
         case NullOutput():
             return NOTHING
+        case LiteralOutput(language=str()):
+            return NotExactError(
+                "a text of a language in an expression",
+                "write STR(?x), its text without the language; LANG(?x) is the language",
+            )
         case _:
             return NotExactError(
                 "an IRI, a blank node or a text of a language in an expression",

@@ -15,6 +15,7 @@ from ontoweir.mappings.expressions.may_be_null import may_be_null
 from ontoweir.mappings.model.catalog import (
     BooleanType,
     ColumnType,
+    DateType,
     DecimalType,
     FloatType,
     IntType,
@@ -44,7 +45,7 @@ from ontoweir.rewriter.expressions.type_term import type_term_call
 from ontoweir.rewriter.expressions.type_text import TEXTS, type_text
 from ontoweir.rewriter.model.query import Iri, Literal, Operation, TermExpression, Variable
 from ontoweir.rewriter.model.spj import Output
-from ontoweir.rewriter.nulls.find_nonzero import find_nonzero
+from ontoweir.rewriter.nulls.find_nonzero import drop_casts, find_nonzero
 
 Given: TypeAlias = Sequence[Expression]
 
@@ -88,7 +89,7 @@ def type_expression(expression: TermExpression, terms: TermTypes) -> Expression:
                 if name == SECONDS_OF:
                     return _count_seconds(arguments, terms)
                 given = [type_expression(a, t) for a, t in _list_terms(expression, terms)]
-                if name == "/" and arguments[1] in terms.nonzero:
+                if name == "/" and drop_casts(arguments[1]) in terms.nonzero:
                     return _divide_doubles(*given)
                 if name.startswith(USER):
                     return type_call(name, given, terms.functions)
@@ -201,6 +202,12 @@ def _operate(name: str, given: Given) -> Expression:
     if name in _COMPARISONS:
         return _compare(_COMPARISONS[name], given[0], given[1])
     if name in _PARTS:
+        if isinstance(given[0].type, DateType) and name in _OF_DATES:
+            first, size = _OF_DATES[name]
+            raise NotExactError(
+                f"{name} of an xsd:date, which it is not defined for (SPARQL 1.1, 17.4.5),",
+                f"write xsd:integer(SUBSTR(STR(?x), {first}, {size})); or map an xsd:dateTime",
+            )
         if not isinstance(given[0].type, TimestampType):
             return NOTHING
         kind = DecimalType(8, 6) if name == "SECONDS" else IntType()
@@ -296,6 +303,8 @@ _PARTS = {
     "MINUTES": Function.MINUTE,
     "SECONDS": Function.SECONDS,
 }
+_OF_DATES = {"YEAR": (1, 4), "MONTH": (6, 2), "DAY": (9, 2)}
+"""Where in the text of a date its parts are, and how long they are."""
 _NUMERIC = {
     ROUND_RELATIVE: Function.ROUND_RELATIVE,
     "ABS": Function.ABS,
@@ -376,7 +385,7 @@ def _cast(datatype: str, inner: Expression) -> Expression:
             return build.cast(inner, FloatType())
         case "double", StringType():
             return Call(Function.TRY_CAST, (inner,), FloatType())
-        case "string", IntType() | BooleanType():
+        case "string", IntType() | BooleanType() | DateType():
             return Call(Function.TRY_CAST, (inner,), StringType())
         case "boolean", IntType() | DecimalType():
             return truth(inner)

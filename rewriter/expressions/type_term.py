@@ -1,6 +1,6 @@
 """SPARQL's functions of terms, typed: what an IRI is as a text, and of which kind a term is."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from ontoweir.mappings.expressions import build
@@ -9,6 +9,7 @@ from ontoweir.mappings.model.column_types import XSD, datatype_family, natural_d
 from ontoweir.mappings.model.expression import Call, Expression, Field, Function, Value
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.expressions.not_exact import NotExactError
+from ontoweir.rewriter.expressions.type_text import type_text
 from ontoweir.rewriter.model.query import Iri, Literal, Operation, TermExpression, Variable
 from ontoweir.rewriter.model.spj import (
     Attribute,
@@ -26,6 +27,8 @@ Typed: TypeAlias = Callable[[TermExpression], Expression]
 
 KINDS = frozenset({"ISIRI", "ISURI", "ISBLANK", "ISLITERAL", "ISNUMERIC"})
 _OF_TERMS = KINDS | {"LANG", "DATATYPE", "SAMETERM", "IRI", "URI"}
+_OF_LANGUAGE = frozenset({"STRLEN", "CONTAINS", "STRSTARTS", "STRENDS", "REGEX"})
+"""Functions that take a text with a language, and plain strings beside it (17.4.3.1.2)."""
 _LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
 
 
@@ -56,6 +59,17 @@ def type_term_call(
             return _truth(name == "ISLITERAL" or (name == "ISNUMERIC" and numeric))
         case "LANG", [output] if output is not None:
             return _read_language(output)
+        case "BOUND", [IriOutput() | BlankOutput() as output]:
+            return _are_there([p for p in output.parts if not isinstance(p, str)], types)
+        case "BOUND", [LiteralOutput(value=value, language=str())]:
+            return _are_there([value], types)
+        case "STR", [LiteralOutput(value=value, language=str())]:
+            return field_text(value, types)
+        case _, [LiteralOutput(value=value, language=str()), *_] if name in _OF_LANGUAGE:
+            others = [typed(a) for a in arguments[1:]]
+            if not all(isinstance(o.type, StringType) for o in others):
+                return build.null(StringType())  # an error
+            return type_text(name, [field_text(value, types), *others])
         case "LANGMATCHES", _:
             return _match_language(*map(typed, arguments))
         case "STR", [IriOutput() | ConstantOutput(is_iri=True) as output]:
@@ -81,6 +95,18 @@ def _find_output(argument: TermExpression, outputs: Mapping[str, Output]) -> Out
             return ConstantOutput(text, is_iri=False, datatype=datatype, language=language)
         case Operation():
             return None
+
+
+def _are_there(parts: Sequence[Attribute], types: Types) -> Expression:
+    """Whether all columns that a term is made of have a value."""
+    made: Expression = _truth(value=True)
+    for part in dict.fromkeys(parts):
+        field = Field(name_field(part), types.type_of(part))
+        absent = Call(Function.IS_NULL, (field,), BooleanType())
+        there = Call(Function.NOT, (absent,), BooleanType())
+        whole = isinstance(made, Value)
+        made = there if whole else Call(Function.AND, (made, there), BooleanType())
+    return made
 
 
 def _truth(value: bool) -> Expression:

@@ -1,8 +1,10 @@
 """What a condition says is not 0."""
 
+from ontoweir.mappings.model.column_types import XSD
 from ontoweir.rewriter.model.query import Literal, Operation, TermExpression
 
 _FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
+_CASTS = (XSD + "double", XSD + "decimal")
 _NEGATED = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "=": "!=", "!=": "="}
 
 
@@ -37,6 +39,15 @@ def find_nonzero(condition: TermExpression, *, holds: bool) -> frozenset[TermExp
         "<=": limit < 0,
     }
     return frozenset({one}) if apart[sign] else frozenset()
+
+
+def drop_casts(expression: TermExpression) -> TermExpression:
+    """An expression that is 0 where another one is, which is cast to xsd:double or xsd:decimal."""
+    match expression:
+        case Operation(name=name, arguments=(inner,)) if name in _CASTS:
+            return drop_casts(inner)
+        case _:
+            return expression
 
 
 def _read_number(term: TermExpression) -> float | None:

@@ -137,6 +137,14 @@ class BodyWriter:
                 place,
             )
         self.asked.add(name)
+        if self.is_union():
+            read.take()
+            while read.token.text != "}":
+                self.write_group((self.windows[name],))
+                if read.is_word("UNION"):
+                    self.put()
+            read.take()
+            return
         if not self.is_plain():
             self.write_group((self.windows[name],))
             return
@@ -144,6 +152,17 @@ class BodyWriter:
         while read.token.text != "}":
             self.write_triples((self.windows[name],))
         read.take()
+
+    def is_union(self) -> bool:
+        """Whether the next group has branches of UNION alone, which mean the same without it."""
+        depth, tokens = 0, self.reader.tokens.tokens[self.reader.at :]
+        for number, token in enumerate(tokens):
+            if depth == 1 and token.text == "}":
+                return number > 1
+            if depth == 1 and token.text != "{" and token.text.upper() != "UNION":
+                return False
+            depth += {"{": 1, "}": -1}.get(token.text, 0)
+        return False
 
     def is_plain(self) -> bool:
         """Whether the next group has triples alone."""

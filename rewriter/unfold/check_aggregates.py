@@ -12,13 +12,23 @@ from ontoweir.mappings.model.catalog import (
     StringType,
     TimestampType,
 )
-from ontoweir.mappings.model.column_types import name_column_type, natural_datatype
+from ontoweir.mappings.model.column_types import (
+    datatype_family,
+    name_column_type,
+    natural_datatype,
+)
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.buckets.find_closing import find_closing
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
-from ontoweir.rewriter.model.spj import LiteralOutput, NullOutput, SpjUnion
+from ontoweir.rewriter.model.spj import ConstantOutput, LiteralOutput, NullOutput, SpjUnion
 from ontoweir.rewriter.tmappings.find_shared_texts import find_shared_texts, refuse_shared_texts
 
+_DISTINCT = (
+    AggregateFunction.COUNT_DISTINCT,
+    AggregateFunction.SUM_DISTINCT,
+    AggregateFunction.AVG_DISTINCT,
+    AggregateFunction.LIST_DISTINCT,
+)
 _ORDERED = (AggregateFunction.MIN, AggregateFunction.MAX, AggregateFunction.QUANTILE)
 
 
@@ -49,9 +59,34 @@ def check_aggregates(union: SpjUnion, catalog: Catalog) -> None:
                 "'1' HOUR; or select the rows, which come in the order of time",
                 source=aggregate.source,
             )
+        alone = aggregate.function is AggregateFunction.COUNT_DISTINCT and not closing
+        if aggregate.function in _DISTINCT and not alone:  # which tells them apart
+            for argument in aggregate.arguments:
+                _refuse_equal(aggregate, argument, union, catalog)
         if aggregate.function not in (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT):
             for argument in aggregate.arguments:
                 _check(aggregate, argument, union, catalog)
+
+
+def _refuse_equal(aggregate: Aggregate, argument: str, union: SpjUnion, catalog: Catalog) -> None:
+    """Raise QueryError for numbers of several datatypes, of which equal ones are different terms:
+    they are compared as numbers, and would count once."""
+    kinds = find_shared_texts(argument, union, catalog)
+    outputs = [dict(query.outputs)[argument] for query in union.disjuncts]
+    numbers = {
+        o.datatype
+        for o in outputs
+        if isinstance(o, LiteralOutput | ConstantOutput) and datatype_family(o.datatype) == "number"
+    }
+    if kinds is None or len(numbers) < 2:
+        return
+    raise QueryError(
+        f"{aggregate}: its values are {' and '.join(sorted(str(n) for n in numbers))}",
+        why="equal numbers of different datatypes are different terms, and count twice",
+        fix="make them of one datatype, as by BIND(xsd:double(?x) AS ?y); or map the property to "
+        "terms of one datatype",
+        source=aggregate.source,
+    )
 
 
 def _check_group(name: str, union: SpjUnion, catalog: Catalog) -> None:

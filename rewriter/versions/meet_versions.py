@@ -193,7 +193,10 @@ class _Meeter:
             f"{', '.join(missing)} equals no column of that",
             why="the row that is met is found by its key",
             fix=f"join {relation.name} with a row of that time on {', '.join(versions.key)}, by "
-            "columns of one type",
+            "columns of one type; what static relations say of the row is put beside it before, in "
+            "a SELECT DISTINCT: in SPARQL { SELECT DISTINCT * { GRAPH ?t { … } … } } GRAPH ?t "
+            "{ … }, where the latter has the pattern of what changes, in SQL FROM (SELECT DISTINCT "
+            f"s.ts, …) AS x JOIN {relation.name} FOR SYSTEM_TIME AS OF x.ts",
             source=place,
         )
 

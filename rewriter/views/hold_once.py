@@ -54,6 +54,13 @@ def hold_once(
     return tuple(keys)
 
 
+_INSTEAD = (
+    ", and beside NOT EXISTS, OPTIONAL, windows and groups SELECT DISTINCT of the pattern alone, "
+    "{ SELECT DISTINCT ?x { ?x a :C } }; or put the pattern into GRAPH ?t { … }, where each time "
+    "counts"
+)
+
+
 def _refuse(
     first: MappingAssertion,
     second: MappingAssertion,
@@ -85,7 +92,7 @@ def _refuse(
             "same at two times"
         ),
         fix="write SELECT DISTINCT"
-        + ("" if windowed else "; or put the pattern into GRAPH ?t { … }, where each time counts")
+        + ("" if windowed else _INSTEAD)
         + (declare if key and first is second else ""),
         source=place,
     )

@@ -10,7 +10,8 @@ GRAPH leaves the graph with its first solution, where EXISTS is evaluated in the
 here all solutions are found before one is given. Its && is an error where a part is; section 17.2
 has false where another part is false, which is what is asked here. Of OPTIONAL after VALUES it
 forgets what VALUES binds when it looks whether there is no match; here it does not (18.5). FILTERs
-beside a subquery in OPTIONAL see what is around it here, as they do in 18.2.2.6. Of GROUP
+beside a subquery in OPTIONAL see what is around it here, as they do in 18.2.2.6, and those of an
+OPTIONAL in another one, and of a group in EXISTS, all variables of their own group. Of GROUP
 BY over nothing it makes a group; there is none (18.5.1).
 """
 
@@ -22,7 +23,7 @@ from decimal import Decimal
 from typing import Any, TypeAlias
 from unittest.mock import patch
 
-from rdflib import BNode, Dataset, Graph, Literal, URIRef
+from rdflib import BNode, Dataset, Graph, Literal, URIRef, Variable
 from rdflib.plugins.sparql import evaluate, parser, prepareQuery
 from rdflib.plugins.sparql.evalutils import _ebv, _join
 from rdflib.plugins.sparql.operators import EBV
@@ -36,14 +37,16 @@ Answer: TypeAlias = tuple[str, ...]
 Answers: TypeAlias = Counter[Answer]
 HOLDS_AT = URIRef("urn:holds-at")
 TIME = URIRef("http://e/t")
-_EVALUATE_GRAPH, _EVALUATE_OPTIONAL = evaluate.evalGraph, evaluate.evalLeftJoin
+_EVALUATE_GRAPH = evaluate.evalGraph
 _EVALUATE_GROUPS = evaluate.evalAggregateJoin
 _TIME = re.compile(r"GRAPH \?(\w+) \{")
 _AGGREGATES = re.compile(r"^(SELECT .*\))\n", re.MULTILINE)
 _IN = re.compile(r"\?(\w+) IN \((\S+), (\S+)\)")
 _AVERAGE = re.compile(r"\((AVG\([^()]+\)) AS")
 _FROM = re.compile(r"FROM \S+\n")
-_DURATION = re.compile(r'"PT(\d+)M"\^\^xsd:dayTimeDuration')
+_DURATION = re.compile(
+    r'"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?"\^\^xsd:dayTimeDuration'
+)
 _MOMENT = re.compile(r'"([^"]*)"\^\^xsd:dateTime')
 
 
@@ -57,7 +60,7 @@ def translate_query(text: str) -> Query:
     text = _FROM.sub("", text)
     text = _IN.sub(r"(?\1 = \2 || ?\1 = \3)", text)
     text = _AVERAGE.sub(r"(xsd:double(\1) AS", text)
-    text = _DURATION.sub(lambda m: str(60 * int(m[1])), text)
+    text = _DURATION.sub(_write_duration, text)
     text = _MOMENT.sub(lambda m: str(_seconds(datetime.fromisoformat(m[1]))), text)
     text = _TIME.sub(r"?\1_graph <urn:holds-at> ?\1 . GRAPH ?\1_graph {", text)
     with patch.object(parser.ConditionalAndExpression, "evalfn", _connect_and):
@@ -120,6 +123,7 @@ def _count(dataset: Dataset, query: Query) -> Answers:
         patch.object(evaluate, "evalJoin", _join_bags),
         patch.object(evaluate, "evalGraph", _evaluate_graph),
         patch.object(evaluate, "evalLeftJoin", _evaluate_optional),
+        patch.object(evaluate, "evalFilter", _filter_solutions),
         patch.object(evaluate, "evalAggregateJoin", _evaluate_groups),
     ):
         result: Any = dataset.query(query)
@@ -155,7 +159,49 @@ def _evaluate_optional(ctx: QueryContext, join: CompValue) -> Any:
         return list(_join_optional(ctx, join, found))
     if join.p1._vars is not None:
         join.p1["_vars"] = join.p1._vars | set(_list_values(join.p1))
-    return list(_EVALUATE_OPTIONAL(ctx, join))
+    return list(_find_optional(ctx, join))
+
+
+def _find_optional(ctx: QueryContext, join: CompValue) -> Iterator[Any]:
+    """rdflib's evalLeftJoin, whose FILTERs see all variables of both sides, as those of groups do
+    there: it forgets those that are bound around both."""
+    own = _list_scope(join.p1) | _list_scope(join.p2)
+    for one in evaluate.evalPart(ctx, join.p1):
+        found = False
+        for other in evaluate.evalPart(ctx.thaw(one), join.p2):
+            if _ebv(join.expr, other.forget(ctx, _except=own)):
+                found = True
+                yield other.merge(one)
+        if found:
+            continue
+        alone = join.p1._vars
+        inner = () if alone is None else evaluate.evalPart(ctx.thaw(one.remember(alone)), join.p2)
+        if not any(_ebv(join.expr, other) for other in inner):
+            yield one
+
+
+def _filter_solutions(ctx: QueryContext, part: CompValue) -> Iterator[Any]:
+    """rdflib's evalFilter, which sees all variables of its group, also where that is in EXISTS."""
+    own = _list_scope(part.p)
+    for one in evaluate.evalPart(ctx, part.p):
+        if _ebv(part.expr, one if part.no_isolated_scope else one.forget(ctx, _except=own)):
+            yield one
+
+
+def _list_scope(part: object) -> set[Any]:
+    """The variables that a pattern may give values to (18.2.1)."""
+    if isinstance(part, Variable):
+        return {part}
+    if isinstance(part, list | tuple):
+        return set[Any]().union(*map(_list_scope, part))
+    if not isinstance(part, CompValue):
+        return set()
+    if part.name == "Project":
+        return {*part.PV}
+    if part.name == "values":
+        return {*_list_values(part)}
+    inner = [part[name] for name in ("p", "p1", "triples", "term", "var") if name in part]
+    return _list_scope([*inner, part.p2 if part.name != "Minus" and "p2" in part else None])
 
 
 def _join_optional(ctx: QueryContext, join: CompValue, found: list[Any]) -> Iterator[Any]:
@@ -196,5 +242,13 @@ def write_cell(term: object) -> str:
             return str(value)
 
 
-def _seconds(moment: datetime) -> int:
-    return int(moment.replace(tzinfo=UTC).timestamp())
+def _write_duration(found: re.Match[str]) -> str:
+    """A duration as a number of seconds."""
+    units = zip(found.groups(), (86_400, 3_600, 60, 1), strict=True)
+    return format(sum((Decimal(text) * unit for text, unit in units if text), Decimal(0)), "f")
+
+
+def _seconds(moment: datetime) -> int | Decimal:
+    """A time as a number of seconds, with a fraction where it has one."""
+    whole = int(moment.replace(tzinfo=UTC, microsecond=0).timestamp())
+    return whole + Decimal(moment.microsecond) / 1_000_000 if moment.microsecond else whole

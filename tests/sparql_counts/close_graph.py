@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from rdflib import OWL, RDF, RDFS, Graph
+from rdflib import OWL, RDF, RDFS, BNode, Graph
 from rdflib.term import Literal, Node
 
 Triple = tuple[Node, Node, Node]
@@ -13,13 +13,17 @@ def close_graph(triples: Iterable[Triple], ontology: Graph) -> set[Triple]:
 
     Args:
         triples: of the data.
-        ontology: whose axioms are RDFS's, and owl:inverseOf between names.
+        ontology: whose axioms are RDFS's, and owl:inverseOf between names; what has a value of a
+            property is of a class; what a class says must exist has no name, and is not there.
     """
-    above = list(ontology.subject_objects(RDFS.subClassOf))
+    above = [(a, b) for a, b in ontology.subject_objects(RDFS.subClassOf) if not _is_made(a, b)]
     properties = list(ontology.subject_objects(RDFS.subPropertyOf))
     inverses = list(ontology.subject_objects(OWL.inverseOf))
     inverses += [(b, a) for a, b in inverses]
     domains = list(ontology.subject_objects(RDFS.domain))
+    for some, upper in ontology.subject_objects(RDFS.subClassOf):
+        if isinstance(some, BNode) and not isinstance(upper, BNode):
+            domains += [(p, upper) for p in ontology.objects(some, OWL.onProperty)]
     ranges = list(ontology.subject_objects(RDFS.range))
     found = set(triples)
     waiting = list(found)
@@ -37,3 +41,8 @@ def close_graph(triples: Iterable[Triple], ontology: Graph) -> set[Triple]:
         found |= new
         waiting += new
     return found
+
+
+def _is_made(lower: Node, upper: Node) -> bool:
+    """Whether an axiom is of a class without a name."""
+    return isinstance(lower, BNode) or isinstance(upper, BNode)

@@ -60,11 +60,17 @@ class Project:
         """
         wanted = {URIRef(g) for g in chosen} or {DEFAULT}
         streams, relations = self.catalog.get("streams", {}), self.catalog.get("relations", {})
+        versions = {name: table for name, table in relations.items() if "versions" in table}
+        relations = {name: table for name, table in relations.items() if name not in versions}
         base = open_database() if self.computed else sqlite3.connect(":memory:")
         for name, table in (*relations.items(), *streams.items()):
             kinds = _kinds(table).items()
             columns = [f'"{c}" {_name_type(kind, self.computed)}' for c, kind in kinds]
             base.execute(f'DROP TABLE IF EXISTS "{name}"')
+            base.execute(f'CREATE TEMP TABLE "{name}" ({", ".join(columns)})')
+        for name, table in versions.items():
+            followed = streams[table["versions"]["stream"]]
+            columns = [f'"{c}" {_name_type(k, self.computed)}' for c, k in _kinds(followed).items()]
             base.execute(f'CREATE TEMP TABLE "{name}" ({", ".join(columns)})')
         for name, table in relations.items():
             _insert(base, name, table, [row for _, row in self._rows(table)])
@@ -83,9 +89,25 @@ class Project:
             for name, table in streams.items():
                 base.execute(f'DELETE FROM "{name}"')
                 _insert(base, name, table, moments[moment].get(name, []))
+            for name, table in versions.items():
+                followed = streams[table["versions"]["stream"]]
+                base.execute(f'DELETE FROM "{name}"')
+                _insert(base, name, followed, self._list_versions(table["versions"], moment))
             at[moment] = close()
         base.close()
         return Graphs(static, at)
+
+    def _list_versions(self, said: dict[str, Any], moment: datetime) -> list[tuple[Any, ...]]:
+        """The latest row of each key at a time, but where it says that there is none any more."""
+        followed = self.catalog["streams"][said["stream"]]
+        names, latest = list(_kinds(followed)), {}
+        for at, row in self._rows(followed):
+            cells = dict(zip(names, row, strict=True))
+            key = tuple(cells[name] for name in said["key"])
+            if at <= moment and None not in key:
+                latest[key] = (row, cells)
+        gone = said.get("delete")
+        return [row for row, cells in latest.values() if gone is None or cells[gone] != "true"]
 
     def _rows(self, table: dict[str, Any]) -> Iterator[tuple[datetime, tuple[Any, ...]]]:
         """The rows of a table with their times; an empty cell is NULL."""

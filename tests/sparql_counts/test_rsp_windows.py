@@ -87,6 +87,15 @@ _BODIES = (
     ("?r ?c", "WINDOW :w { ?r a ?c ; :v ?v }"),
     ("DISTINCT ?c ?o", "WINDOW :w { ?r a ?c ; :by ?s } WINDOW :d { ?s :opens ?o }"),
     ("?s (COUNT(*) AS ?n)", "WINDOW :w { ?r :by ?s ; :v ?v }", "GROUP BY ?s"),
+    ("DISTINCT ?s", "WINDOW :w { { ?r :by ?s ; :v 2 } UNION { ?s :has 3 } }"),
+    ("DISTINCT ?s ?v", "WINDOW :w { { ?r :by ?s ; :v ?v FILTER(?v > 1) } UNION { ?s :has ?v } }"),
+    ("?s ?v", "WINDOW :w { { ?r :by ?s ; :v ?v } UNION { ?r a :R ; :by ?s ; :v ?v } }"),
+    ("DISTINCT ?s", "{ WINDOW :w { ?s :has ?v } } UNION { WINDOW :d { ?s :opens ?o } }"),
+    ("DISTINCT ?s ?v", "{ WINDOW :w { ?s :has ?v } } UNION { WINDOW :d { ?s :has ?v } }"),
+    ("DISTINCT ?s ?town", "WINDOW :w { ?s :has ?v } OPTIONAL { ?s :in ?town }"),
+    ("DISTINCT ?s ?o", "WINDOW :w { ?s :has ?v } OPTIONAL { WINDOW :d { ?s :opens ?o } }"),
+    ("DISTINCT ?s", "WINDOW :w { ?s :has ?v } MINUS { WINDOW :d { ?s :opens ?o } }"),
+    ("DISTINCT ?s", "WINDOW :w { ?s :has ?v } FILTER NOT EXISTS { WINDOW :d { ?s :opens ?o } }"),
     ("?s (MAX(?v) AS ?n)", "?s :in ?t WINDOW :w { ?r :by ?s ; :v ?v }", "GROUP BY ?s"),
 )
 

@@ -183,13 +183,14 @@ def _holds(text: str, op: Op, limit: str) -> bool:
 def _referenced(
     catalog: Catalog, rows: list[WitnessRow], statics: list[WitnessRow], spare: UnusedColumns
 ) -> list[WitnessRow]:
-    """Rows of static relations that declared references demand."""
+    """Rows of static relations that declared references demand, of streams and of such rows."""
     made: dict[tuple[str, tuple[Any, ...]], WitnessRow] = {}
     there = [(r.table, dict(r.values)) for r in statics]
-    for row in rows:
-        stream = catalog.streams[row.table]
+    todo = [*rows, *statics]
+    while todo:
+        row = todo.pop(0)
         have = dict(row.values)
-        for ref in stream.references:
+        for ref in catalog.table(row.table).references:
             wanted = tuple(have.get(c) for c in ref.columns)
             if None in wanted or (ref.relation, wanted) in made:
                 continue
@@ -205,9 +206,11 @@ def _referenced(
             others = spare.fill(ref.relation, unknown)
             plain = [c.name for c in relation.columns if c.expression is None]
             content = {name: target.get(name, others.get(name)) for name in plain}
-            made[(ref.relation, wanted)] = WitnessRow(
+            found = WitnessRow(
                 ref.relation, None, tuple(compute_derived(relation, content).items())
             )
+            made[(ref.relation, wanted)] = found
+            todo.append(found)
     return list(made.values())
 
 

@@ -28,7 +28,8 @@ _WIDEST = 100
 
 class UnusedColumns:
     """Columns of a key get other values from row to row, as long as their domains last; columns
-    that reference a static relation few; others a new value in each row.
+    that reference a static relation few, or one, where several do together; others a new value in
+    each row.
 
     Args:
         catalog: their tables.
@@ -60,7 +61,7 @@ class UnusedColumns:
             if column is None or name in chosen:
                 continue
             place = 0
-            if self._size(declared, column) == _MANY and not _references(declared, column):
+            if self._size(declared, column) == _MANY and not _refers(declared, column):
                 self.fresh += 1
                 place = self.fresh - _FIRST
             chosen[name] = self._value(declared, column, place)
@@ -89,7 +90,8 @@ class UnusedColumns:
                 sizes.append(max(relation.max_rows, 1))
             if target is not None:
                 sizes.append(self._size(relation, target))
-        return max(min(sizes), 1)
+        size = max(min(sizes), 1)
+        return 1 if size == _MANY and _refers(table, column) else size
 
     def _value(self, table: Stream | Relation, column: Column, place: int) -> Any:
         """The value at a place of a column's domain."""
@@ -144,6 +146,11 @@ def _references(table: Stream | Relation, column: Column) -> list[tuple[str, str
         for r in table.references
         if r.columns == (column.name,) and r.relation != table.name
     ]
+
+
+def _refers(table: Stream | Relation, column: Column) -> bool:
+    """Whether a reference has this column, alone or beside others."""
+    return any(column.name in r.columns for r in table.references)
 
 
 def _listed(column: Column) -> Sequence[Any] | None:

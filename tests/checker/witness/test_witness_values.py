@@ -151,3 +151,55 @@ columns = { x = "string", y = "int" }
     catalog = load_project(tmp_path, environ={}).catalog
     union = parse_sql(sql, catalog, name="q", file="q.sql")
     assert check_query(union, catalog).tier.value == tier
+
+
+REFERENCED = """
+[streams.s]
+source = {{ format = "parquet", path = "s" }}
+timestamp = {{ column = "ts", unit = "1 second" }}
+max_per_timestamp = 4
+keys = [["meter", "ts"]]
+references = [{{ columns = {columns}, relation = "meters", to = {to} }}]
+[streams.s.columns]
+meter = "string"
+net = "string"
+v = "string"
+[relations.meters]
+source = {{ format = "parquet", path = "meters" }}
+keys = [["meter"]]
+max_rows = 2
+columns = {{ meter = "string", net = "string", station = "string" }}
+references = [{{ columns = ["net", "station"], relation = "stations", to = ["net", "station"] }}]
+[relations.stations]
+source = {{ format = "parquet", path = "stations" }}
+keys = [["net", "station"]]
+max_rows = 1
+columns = {{ net = "string", station = "string" }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("columns", "to"),
+    [('["meter"]', '["meter"]'), ('["meter", "net"]', '["meter", "net"]')],
+    ids=["one column", "two columns"],
+)
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(DISTINCT v) AS n FROM s",
+        "SELECT v, COUNT(*) AS n FROM s WHERE v IS NOT NULL GROUP BY v",
+    ],
+)
+def test_static_rows_have_those_that_they_refer_to(
+    sql: str, columns: str, to: str, tmp_path: Path
+) -> None:
+    # each copy refers to one of few meters, and these to one station
+    text = REFERENCED.format(columns=columns, to=to)
+    (tmp_path / "ontoweir.toml").write_text(text)
+    catalog = load_project(tmp_path, environ={}).catalog
+    verdict = check_query(parse_sql(sql, catalog, name="q", file="q.sql"), catalog, size=3)
+    assert verdict.witness is not None
+    rows = [*verdict.witness.fixed, *verdict.witness.optional]
+    assert {row.table for row in rows} == {"s", "meters", "stations"}
+    meters = [row for row in rows if row.table == "meters"]
+    assert len(meters) <= 2

@@ -6,7 +6,7 @@ import pytest
 
 from ontoweir.mappings.model.column_types import XSD
 from ontoweir.rewriter.model.query import Literal, Operation, TermExpression, Variable
-from ontoweir.rewriter.nulls.find_nonzero import find_nonzero
+from ontoweir.rewriter.nulls.find_nonzero import drop_casts, find_nonzero
 
 X = Variable("x")
 SIGNS = {
@@ -44,3 +44,9 @@ def test_of_several() -> None:
     zero = Operation("=", (X, number(0)))
     assert find_nonzero(Operation("||", (zero, other)), holds=False) == {X}
     assert find_nonzero(Operation("=", (X, Literal("0", f"{XSD}string"))), holds=False) == set()
+
+
+def test_casts_to_doubles_and_decimals_are_0_where_their_numbers_are() -> None:
+    assert drop_casts(Operation(XSD + "double", (Operation(XSD + "decimal", (X,)),))) == X
+    rounded = Operation(XSD + "integer", (X,))
+    assert drop_casts(rounded) == rounded  # 0.5 is cast to 0

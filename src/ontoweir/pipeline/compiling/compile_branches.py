@@ -15,7 +15,7 @@ from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.algebra.trace_steps import TraceStep
 from ontoweir.rewriter.blocks.make_answers import add_blocks
 from ontoweir.rewriter.blocks.read_answers import NoTimesError, read_answers
-from ontoweir.rewriter.model.query import ConjunctiveQuery
+from ontoweir.rewriter.model.query import ConjunctiveQuery, Counts
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sparql.parse_query import parse_query
 from ontoweir.rewriter.ucq.minimise_ucq import minimise_ucq
@@ -91,6 +91,7 @@ def _compile(
     elif first.distinct and len(branches) > 1:
         rewritten = minimise_ucq(rewritten, workspace.tbox, on_progress=workspace.on_progress)
     trace, missing = list[TraceStep](), dict[int, RefusedMap]()
+    once = not (certain and groups is None and workspace.mappings.windowed)
 
     def unfold(catalog: Catalog) -> SpjUnion:
         trace[:] = trace_rewriting(rewritten)
@@ -107,7 +108,7 @@ def _compile(
             options=UnfoldOptions(
                 workspace.skip,
                 tuple(v.name for v in first.head),
-                workspace.project.counts,
+                workspace.project.counts if once else Counts.MATCHES,
                 workspace.tmappings,
                 holds,
             ),

@@ -28,6 +28,7 @@ from ontoweir.rewriter.absence.compute_solutions import (
 from ontoweir.rewriter.absence.find_greatest import find_greatest
 from ontoweir.rewriter.absence.find_latest import find_latest
 from ontoweir.rewriter.absence.pad_solutions import find_stream, is_timed, pad_solutions
+from ontoweir.rewriter.absence.spell_stars import spell_stars
 from ontoweir.rewriter.absence.split_last import split_last
 from ontoweir.rewriter.absence.split_latest import LatestText, split_latest
 from ontoweir.rewriter.absence.split_text import SplitText, split_text
@@ -81,7 +82,7 @@ def compile_text(
         if (first := limit_groups(whole.union, limited, known)) is not None:
             return replace(whole, union=first)
 
-    text = open_ask(open_construct(text, file))
+    text = spell_stars(open_ask(open_construct(text, file)))
     listed = partial(list_classes, workspace.mappings, workspace.tmappings)
     if (named := name_classes(text, file, listed)) is None:
         return _compile_opened(workspace, text, name, file, catalog)
