@@ -130,8 +130,27 @@ class _Uniter:
             return self.unite(inside)
         if not isinstance(inside, exp.Select):
             return None
-        opened = open_around(inside, self.catalog)
-        inside = nest_side(opened) if isinstance(opened, exp.Select) else inside
+        try:
+            found = self._read_side(inside)
+        except (SqlUnitsDiffer, UnitsDiffer):
+            raise
+        except (SqlRefusal, QueryError):
+            nested = self._nest(inside)
+            if nested is None:
+                raise
+            return self._read_side(nested)
+        nested = self._nest(inside) if found is None else None
+        return found if nested is None else self._read_side(nested)
+
+    def _nest(self, select: "exp.Select") -> "exp.Select | None":
+        """A query around groups of all rows so far (None: it has none)."""
+        from sqlglot import exp
+
+        opened = open_around(select, self.catalog)
+        made = nest_side(opened) if isinstance(opened, exp.Select) else opened
+        return made if isinstance(made, exp.Select) and made != select else None
+
+    def _read_side(self, inside: "exp.Select") -> SpjUnion | None:
         one, begun = self.fresh(inside, rows=False), None
         groups = one.aggregation if one.standing is None else one.standing.groups
         if groups is not None and not groups.group:

@@ -90,6 +90,7 @@ SELECT DISTINCT CAST(ts AS DATE) AS d FROM reading WHERE EARLY AND level > 5
 SELECT DISTINCT CAST(ts AS DATE) AS d, HOUR(ts) AS h, level FROM reading WHERE EARLY AND level > 5
 SELECT DISTINCT HOUR(ts) AS h FROM reading WHERE EARLY AND level > 5
 SELECT HOUR(ts) AS h FROM reading WHERE EARLY AND level > 5 GROUP BY h
+SELECT sensor FROM reading WHERE EARLY GROUP BY sensor, level
 SELECT DISTINCT 1 AS one, TRUE AS b, date_trunc('day', ts) AS h FROM reading WHERE EARLY
 SELECT DISTINCT date_trunc('hour', ts) AS h, s.city FROM reading r JOIN sensor s ON s.id = r.sensor WHERE EARLY
 SELECT DISTINCT date_trunc('hour', ts) AS h, s.city FROM reading r LEFT JOIN sensor s ON s.id = r.sensor WHERE EARLY
@@ -138,8 +139,6 @@ SELECT sensor, (SELECT COUNT(*) FILTER (WHERE city = 'Kiel') FROM sensor) AS n, 
 SELECT date_trunc('hour', ts) AS h, COUNT(*) FILTER (WHERE level > (SELECT MIN(high) FROM sensor)) AS n FROM reading WHERE EARLY GROUP BY h
 SELECT date_trunc('hour', ts) AS h, sensor, FIRST(grade ORDER BY ts) AS o, LAST(grade ORDER BY ts) AS c, COUNT(*) AS n FROM alarm WHERE EARLY GROUP BY h, sensor
 
--- refused: SELECT DISTINCT
-SELECT sensor FROM reading GROUP BY sensor, level
 -- refused: write SELECT DISTINCT instead
 SELECT sensor FROM reading GROUP BY sensor UNION SELECT id FROM sensor
 -- refused: patterns of rows are read as joins
