@@ -1,8 +1,9 @@
 """Read lines of JSON that differ in their values alone: the same members in the same order, with
-the same blanks, and values that are texts without commas, numbers, or null.
+the same blanks, and values that are texts, numbers, true, false, or null.
 
 What of a line is not a value is compared with the first line, and what is a value has no quotes
-and nothing escaped: so each line is the object that Arrow's reader would see, with these values.
+and nothing escaped: so each line is the object that Arrow's reader would see, with these values. A
+comma after an odd number of quotes is in a text, as all quotes are found to be around one.
 """
 
 import re
@@ -16,8 +17,8 @@ from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.uniform.parse_whole import parse_whole
 
 _MEMBER = re.compile(
-    rb'(?P<key>"[^"\\,\x00-\x1f]*")[ \t]*:[ \t]*'
-    rb'(?P<value>"[^"\\,\x00-\x1f]*"|-?[0-9][0-9.eE+-]*|null|true|false)'
+    rb'(?P<key>"[^"\\\x00-\x1f]*")[ \t]*:[ \t]*'
+    rb'(?P<value>"[^"\\\x00-\x1f]*"|-?[0-9][0-9.eE+-]*|null|true|false)'
     rb"(?P<end>[ \t]*)(?P<next>[,}])[ \t]*"
 )
 _NUMBER = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
@@ -33,7 +34,8 @@ _SHORT = 12
 
 class _Lines:
     """Lines in memory. `codes`: their bytes; `words`: the eight bytes from each byte on; `marks`:
-    by line, where its commas and its end are (None: there are not as many in each)."""
+    by line, where the commas outside of texts and its end are (None: there are not as many in
+    each)."""
 
     def __init__(self, block: bytes, count: int) -> None:
         ended = block if block.endswith(b"\n") else block + b"\n"
@@ -41,10 +43,15 @@ class _Lines:
         self.codes = np.frombuffer(self.text, np.uint8)
         self.words = np.ndarray((len(self.text) - 7,), "<u8", self.text, 0, (1,))
         self.lines = self.codes[_MARGIN:-_MARGIN]
-        marks = np.flatnonzero((self.lines == _COMMA) | (self.lines == _NEWLINE)) + _MARGIN
+        ends = self.lines == _NEWLINE
+        marks = np.flatnonzero((self.lines == _COMMA) | ends)
+        wanted = np.count_nonzero(ends) * count
+        if len(marks) > wanted:  # some may be in texts
+            inside = np.bitwise_xor.accumulate((self.lines == _QUOTE).view(np.uint8))
+            marks = marks[inside[marks] == 0]
         self.marks: Array | None = None
-        if len(marks) % count == 0:
-            self.marks = np.ascontiguousarray(marks.reshape(-1, count).T)
+        if len(marks) == wanted:
+            self.marks = np.ascontiguousarray((marks + _MARGIN).reshape(-1, count).T)
 
     def have(self, places: Array, literal: bytes) -> bool:
         """Whether there is a literal at all places."""
