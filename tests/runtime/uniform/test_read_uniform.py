@@ -30,6 +30,7 @@ CHANGES = (
     *(b'"', b",", b"\\", b"{", b"}", b":", b"\n", b"\t", b"\0", b" ", b"-", b"0", b"9", b".", b"e"),
     *(b"null", b"true", b"false", b"tru", b'"x"', b"\xff", b"\xc3", b"\x7f"),
     *(b"\r", b",,", b'","', b'":', b"1" * 17),
+    *(b"[", b"]", b"[]", b"},{", b"]}", b'"p":'),
 )
 
 
@@ -75,8 +76,20 @@ def _make(random: Random) -> bytes:
     nulls = random.choice([0, 0, 0.3, 1])
     long = random.choice([1, 12, 16])
     said = random.choice([TEXTS, COMMAS])
+    others = [n for n in names if n not in KINDS or random.random() < 0.03]
+    nested = {n: random.randint(1, 5) for n in others if random.random() < 0.5}
 
     def value(name: str) -> Any:
+        if name in nested:
+            return put_in(name, nested[name])
+        return single(name)
+
+    def put_in(name: str, form: int) -> Any:
+        one, more = single(name), single(name)
+        forms: list[Any] = [{"p": one, "n": more}, [one], [one, {"a": more}], {"": {"p": [one]}}]
+        return forms[form] if form < len(forms) else [[[one]], more]
+
+    def single(name: str) -> Any:
         if random.random() < nulls:
             return None
         if name == "t" and random.random() < 0.97:
@@ -201,6 +214,62 @@ def test_commas_in_texts_and_names() -> None:
     assert table.column("n").to_pylist() == [1, 2, 3]
     for other in ('{"a":"x","y","k,y":"","n":1}', '{"a":"x,y","k.y":"","n":1}', '{"a":"x,y"}'):
         assert read_uniform("\n".join([*lines, other]).encode(), KINDS) is None
+
+
+def test_objects_and_lists_beside_what_is_wanted() -> None:
+    """Where all have the same members, and as many; what is wanted is not among them."""
+    lines = [
+        f'{{"p":{{"lat":{n}.5,"at":["a,b",{n}]}} ,"n":{n}, "q":[ {{"n":"x"}} ] }}' for n in range(3)
+    ]
+    table = read_uniform("\n".join(lines).encode(), KINDS)
+    assert table is not None
+    assert table.column("n").to_pylist() == [0, 1, 2]
+    assert table.column("a").null_count == len(lines)
+    assert read_uniform("\n".join(lines).encode(), KINDS | {"p": pa.string()}) is None
+    for old, new in (
+        ("]}", "}]"),
+        ("]}", "]]"),
+        ('"lat":', '"lon":'),
+        (".5", ""),
+        (".5", "."),
+        (".5", '.5,"lon":1'),
+        ('["a,b",', '["a","b",'),
+        ('["a,b",', '["a,b"'),
+        (" ] }", "]}"),
+        ("] }", "] }}"),
+    ):
+        other = lines[0].replace(old, new)
+        assert other != lines[0]
+        found = read_uniform("\n".join([*lines, other]).encode(), KINDS)
+        assert found is None or (old, new) == (".5", ""), (old, new)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "{}",
+        "[]",
+        '{"a":[]}',
+        "[" * 9 + "1" + "]" * 9,
+        "[1}",
+        '{"a":1]',
+        "[1",
+        '{"a"}',
+        "[1,]",
+        "[,1]",
+    ],
+)
+def test_objects_and_lists_that_are_left_to_others(value: str) -> None:
+    lines = [f'{{"b":{value},"n":{n}}}' for n in range(2)]
+    assert read_uniform("\n".join(lines).encode(), KINDS) is None
+
+
+def test_a_last_line_that_is_short() -> None:
+    name = "long" * 20
+    lines = [f'{{"n":{n},"{name}":2}}' for n in range(3)]
+    assert read_uniform("\n".join(lines).encode(), KINDS) is not None
+    for last in ('{"n":1,"":2}', "{,}", ",}", ","):
+        assert read_uniform("\n".join([*lines, last]).encode(), KINDS) is None
 
 
 def test_quotes_of_one_line_do_not_make_up_for_those_of_another() -> None:
