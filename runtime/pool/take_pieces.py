@@ -50,8 +50,13 @@ class GrowingTexts:
             return
         width = None if self._bytes is None else find_width(texts)
         if self._bytes is not None and width is not None and self._width in (0, width):
-            self._width, self._pieces, self._starts = width, [], []
-            self._bytes.append(view_rows(texts, width).reshape(-1))
+            rows = view_rows(texts, width).reshape(-1)
+            if self._count:
+                self._bytes.append(rows)
+                self._pieces = []
+            else:  # are copied when others come
+                self._bytes, self._width = Growing(rows), width
+                self._pieces, self._starts = [texts], [0]
             self._count += len(texts)
             return
         if self._bytes is not None and self._count:
