@@ -10,7 +10,8 @@ query in a process of its own, REPEAT times; the best counts. What ours verified
 the first replay is known in the next ones, as `ontoweir replay` has it; so is the order of what was
 unordered (`keep = true`); `kept` is ours with `keep = true` for all, and `imported` DuckDB with a
 table of its own that the first run makes. Imports, and the start of
-Spark, are not counted; the memory is the peak above what the process has after its imports. Ours
+Spark, are not counted; the memory is the peak above what an idle process has with the same imports,
+those of the runs included, which another process makes to know what they take. Ours
 has the memory pool of Arrow's that the command line chooses. A way
 that takes longer than LIMIT seconds is stopped, and shown so. Answers are compared, by count and
 hash. Prints a line for each case (in brackets CPU seconds), and the ratios (others' seconds ÷ ours:
@@ -28,6 +29,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib import import_module
 from itertools import product
 from pathlib import Path
@@ -191,8 +193,7 @@ STARTS: dict[str, Callable[[Path, str], Run]] = {
 def measure(way: str, folder: Path, query: str, output: Path, repeat: int) -> None:
     """In a process of its own: prints the seconds and CPU seconds of each run, and MB at most."""
     run = STARTS[way](folder, query)
-    _forget_peak()
-    idle = _peak()
+    idle = _peak_now()
     seconds, work = [], []
     keeps = way == "kept" or "keep = true" in (folder / "ontoweir.toml").read_text()
     for number in range(repeat):
@@ -204,7 +205,32 @@ def measure(way: str, folder: Path, query: str, output: Path, repeat: int) -> No
         said = run(output)
         seconds.append(time.perf_counter() - begun - said.get("spark", 0.0))
         work.append(time.process_time() - used)
-    print(json.dumps({"seconds": seconds, "cpu": work, "peak_mb": (_peak() - idle) / 1024}))
+    most = _peak() - idle - (0 if way == "spark" else _weigh_imports(way, folder, query))
+    print(json.dumps({"seconds": seconds, "cpu": work, "peak_mb": most / 1024}))
+
+
+def _weigh_imports(way: str, folder: Path, query: str) -> int:
+    """The memory of what this process has imported since it was idle, in kB."""
+    command = [sys.executable, __file__, "--weigh", way, str(folder), query]
+    names = json.dumps(list(sys.modules))
+    ran = subprocess.run(command, input=names, capture_output=True, text=True, check=True)
+    return int(ran.stdout.splitlines()[-1])
+
+
+def weigh(way: str, folder: Path, query: str, names: Sequence[str]) -> None:
+    """In a process of its own: prints what modules take beside those of one that is idle, in kB."""
+    STARTS[way](folder, query)
+    before = _peak_now()
+    for name in names:
+        with suppress(ImportError):
+            import_module(name)
+    print(_peak_now() - before)
+
+
+def _peak_now() -> int:
+    """The memory of this process, in kB."""
+    _forget_peak()
+    return _peak()
 
 
 def _forget_peak() -> None:
@@ -234,7 +260,11 @@ def main() -> None:
     parser.add_argument("--home", type=Path, default=Path(tempfile.gettempdir()) / "replay-matrix")
     parser.add_argument("--out", type=Path, default=Path(__file__).resolve().parents[1] / "out")
     parser.add_argument("--child", nargs=4, help=argparse.SUPPRESS)
+    parser.add_argument("--weigh", nargs=3, help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.weigh is not None:
+        weigh(given.weigh[0], Path(given.weigh[1]), given.weigh[2], json.load(sys.stdin))
+        return
     if given.child is not None:
         way, folder, query, output = given.child
         measure(way, Path(folder), query, Path(output), given.repeat)

@@ -249,11 +249,11 @@ def _find_last(
             for a in other.aggregates
         )
         if part.aggregates[0].function in (AggregateFunction.MIN, AggregateFunction.MAX):
-            return LastResult(0.0, timed=not counted)
+            # a value that is told again changes nothing: the groups have the best
+            return LastResult(0.0, timed=not counted, told_once=not work.alone)
         if not counted:
             return None
-    greatest = max((c.greatest for n, c in groups.measures.items() if n[0] in ADDED), default=0.0)
-    if greatest > _FAR:
+    if max((c.greatest for n, c in groups.measures.items() if n[0] in ADDED), default=0) > _FAR:
         return None
     units = [int(10 ** (work.scales[f.name].scale or 0)) for f in plan.form.folds or ()]
     plans = next(count for other, count in work.parts if other is part)

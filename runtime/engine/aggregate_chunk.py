@@ -87,6 +87,10 @@ class AggregateWork:
     begins: bool = False
     """Whether, without GROUP BY, there is a row from the first timestamp on, over nothing."""
 
+    alone: bool = False
+    """Whether nobody goes on from the state after the task's rows, and the groups are all that is
+    asked of it: then plans need not keep what the groups have."""
+
     @property
     def bucket(self) -> BucketClosing | None:
         """The bucket of time by which groups are final (None: there is none)."""

@@ -86,8 +86,7 @@ class _Chunk:
         self.plan, self.form, self.state, self.tables = plan, plan.form, state, tables
         self.cold = cold
         self.bag = not plan.form.distinct
-        self.batches = batches
-        self.last = last
+        self.batches, self.last = batches, last
         self.merged = None if last is None else MergedMarkers(last.most)
         self.new: dict[Members, Frame] = {}
         self.best: dict[Members, Frame] = {}
@@ -280,19 +279,17 @@ class _Chunk:
         old = self._old(table, merging_columns(table), frame)
         final = table is self.plan.tables[-1] and self.last is not None
         least = final and len(table.frontier) == 1
-        if least and not table.samples and (old is None or old.rows * _FEW < frame.rows):
+        before = 0 if old is None else old.rows
+        if least and not table.samples and before * _FEW < frame.rows:
             timed = self.last is None or self.last.timed
             frame = least_rows(frame, names, timed=timed).select(list(frame.columns))
-        both = frame
-        if old is not None and old.rows:
-            both = concat([old.select(list(frame.columns)), frame])
+        both = _put_before(old, frame)
         if table.frontier:
             last = table is self.plan.tables[-1]  # what was emitted before is not emitted again
             if table.samples:
                 best, _ = keep_apart(frame, table)
             elif least:
-                best = least_rows(both, names)
-                self.best[table.members] = best
+                self.best[table.members] = best = least_rows(both, names) if before else frame
             else:
                 best, _ = pareto_front(both if last else frame, names, len(table.frontier))
             best = best.select(list(frame.columns))
@@ -311,7 +308,10 @@ class _Chunk:
 
     def carry(self, now: int) -> KernelState:
         """The state after the chunk's last marker: settled, merged, without what expired."""
-        return KernelState({t.members: self._settle(t, now) for t in self.tables if t.stored})
+        kept = [t for t in self.tables if t.stored]
+        if self.last is not None and self.cold is None and self.last.forgets(self.plan.tables[-1]):
+            kept.remove(self.plan.tables[-1])
+        return KernelState({t.members: self._settle(t, now) for t in kept})
 
     def _settle(self, table: SynopsisTable, now: int) -> Frame | KeptRows:
         held, new = self.state.stored.get(table.members), self.new[table.members]

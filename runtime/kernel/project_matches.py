@@ -50,11 +50,18 @@ class LastResult:
 
     `most`: results of a key may be one, with the sums of all, at the last marker that changed it,
     as long as what is added is not greater than this; `timed`: whether it matters at which of its
-    markers the least frontier value of a key came.
+    markers the least frontier value of a key came; `told_once`: a result that is no better than
+    one of an earlier chunk is not told again, for which the best of every key is kept.
     """
 
     most: float
     timed: bool = True
+    told_once: bool = True
+
+    def forgets(self, results: SynopsisTable) -> bool:
+        """Whether a plan's table of results need not be kept for the next chunk."""
+        others = results.samples or results.kept or results.matched
+        return not self.told_once and len(results.frontier) == 1 and not others
 
 
 class MergedMarkers:

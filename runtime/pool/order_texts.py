@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ontoweir.runtime.pool.hash_slots import Codes
 from ontoweir.runtime.pool.hash_texts import overlapping_words
+from ontoweir.runtime.pool.take_pieces import find_width, view_rows
 
 
 def order_texts(texts: "pa.LargeStringArray") -> Codes:
@@ -32,6 +33,10 @@ def order_texts(texts: "pa.LargeStringArray") -> Codes:
 
 def _read_beginnings(texts: "pa.LargeStringArray", shared: int) -> NDArray[np.uint64]:
     """Numbers in the order of the 8 bytes of texts behind the first few, which all have."""
+    width = find_width(texts)
+    if width is not None and width >= shared + 8:  # the same of each, without all of their bytes
+        begun = np.ascontiguousarray(view_rows(texts, width)[:, shared : shared + 8])
+        return begun.view(">u8").reshape(-1).astype(np.uint64)
     _, places, content = texts.buffers()
     offsets = np.frombuffer(places, dtype=np.int64)[texts.offset : texts.offset + len(texts) + 1]
     words = overlapping_words(content, int(offsets[0]), int(offsets[-1]))

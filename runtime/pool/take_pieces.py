@@ -1,16 +1,99 @@
-"""Rows at some numbers, of rows that are held in pieces."""
+"""Rows at some numbers, of rows that are held in pieces; and texts that are held so."""
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
 import pyarrow as pa
 
+from ontoweir.runtime.pool.grow import Growing
 from ontoweir.runtime.pool.hash_slots import Codes
 
 _FEW = 16
 """Whether texts are of one length is looked at where at least one of so many is wanted."""
 _BLOCK = 1 << 16
 """So many at a time."""
+TEXT = pa.large_string()
+"""The type of texts that are held: all together may be more than 2 GB."""
+
+
+class GrowingTexts:
+    """Texts that are appended, and found by their numbers. While all are of one length, as UUIDs,
+    they are rows of bytes, and what is there is not copied for what comes; then they are pieces."""
+
+    def __init__(self) -> None:
+        self._count, self._width = 0, 0
+        self._bytes: Growing | None = Growing(np.zeros(0, dtype=np.uint8))
+        self._pieces: list[pa.LargeStringArray] = []
+        self._starts: list[int] = []
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all texts, and of where they begin."""
+        if self._bytes is None:
+            return sum(piece.nbytes for piece in self._pieces)
+        return len(self._bytes) + 8 * self._count
+
+    @property
+    def whole(self) -> "pa.LargeStringArray":
+        """All of them; the same array until some are appended."""
+        if len(self._pieces) != 1:
+            self._pieces = [self._join_rows(0) if self._bytes is not None else self._join_pieces()]
+            self._starts = [0]
+        return self._pieces[0]
+
+    def append(self, texts: "pa.LargeStringArray") -> None:
+        """Add some at the end, none of which is NULL."""
+        if not len(texts):
+            return
+        width = None if self._bytes is None else find_width(texts)
+        if self._bytes is not None and width is not None and self._width in (0, width):
+            rows = view_rows(texts, width).reshape(-1)
+            if self._count:
+                self._bytes.append(rows)
+                self._pieces = []
+            else:  # are copied when others come
+                self._bytes, self._width = Growing(rows), width
+                self._pieces, self._starts = [texts], [0]
+            self._count += len(texts)
+            return
+        if self._bytes is not None and self._count:
+            _ = self.whole  # is the first piece from here on
+        self._bytes = None
+        self._starts.append(self._count)
+        self._pieces.append(texts)
+        self._count += len(texts)
+        while len(self._pieces) > 1 and len(self._pieces[-2]) < 2 * len(self._pieces[-1]):
+            self._pieces[-2:] = [pa.concat_arrays(self._pieces[-2:])]
+            self._starts.pop()
+
+    def take(self, places: Codes) -> "pa.LargeStringArray":
+        """Those at some places."""
+        if self._bytes is not None and self._width and len(places) and int(places.min()) >= 0:
+            return _as_texts(np.take(self._rows(), places, axis=0))
+        if len(self._pieces) < 2 or len(places) * _FEW > self._count:
+            return take_texts(self.whole, places)
+        return take_pieces(self._pieces, self._starts, places, _join)
+
+    def since(self, place: int) -> "pa.LargeStringArray":
+        """Those from a place on."""
+        if self._bytes is not None and place and self._width:
+            return self._join_rows(place)
+        if len(self._pieces) > 1 and place >= self._starts[-1]:
+            return self._pieces[-1].slice(place - self._starts[-1])
+        return self.whole.slice(place)
+
+    def _rows(self) -> "np.ndarray[tuple[int, int], np.dtype[np.uint8]]":
+        assert self._bytes is not None
+        return self._bytes.values.reshape(-1, self._width)
+
+    def _join_rows(self, place: int) -> "pa.LargeStringArray":
+        return _as_texts(self._rows()[place:]) if self._width else pa.array([], TEXT)
+
+    def _join_pieces(self) -> "pa.LargeStringArray":
+        return _join(self._pieces)
 
 
 def take_pieces(
@@ -47,18 +130,34 @@ def take_texts(texts: "pa.LargeStringArray", places: Codes) -> "pa.LargeStringAr
     in a fifth of the time that Arrow takes."""
     rows = len(places)
     enough = rows * _FEW > len(texts) and not texts.null_count
-    width = _find_width(texts) if rows and enough else None
+    width = find_width(texts) if rows and enough else None
     if width is None or int(places.min()) < 0:
         return texts.take(pa.array(places))
+    return _as_texts(np.take(view_rows(texts, width), places, axis=0))
+
+
+def view_rows(
+    texts: "pa.LargeStringArray", width: int
+) -> "np.ndarray[tuple[int, int], np.dtype[np.uint8]]":
+    """Texts of one length, none of which is NULL, as rows of bytes."""
     _, starts, content = texts.buffers()
     first = int(np.frombuffer(starts, dtype=np.int64)[texts.offset])
-    held = np.frombuffer(content, np.uint8, len(texts) * width, first).reshape(-1, width)
-    taken = np.take(held, places, axis=0)
+    return np.frombuffer(content, np.uint8, len(texts) * width, first).reshape(-1, width)
+
+
+def _as_texts(held: "np.ndarray[tuple[int, int], np.dtype[np.uint8]]") -> "pa.LargeStringArray":
+    """Rows of bytes as texts, which see them."""
+    rows, width = held.shape
     ends = pa.py_buffer(np.arange(0, (rows + 1) * width, width, dtype=np.int64))
-    return pa.LargeStringArray.from_buffers(rows, ends, pa.py_buffer(taken))
+    return pa.LargeStringArray.from_buffers(rows, ends, pa.py_buffer(held))
 
 
-def _find_width(texts: "pa.LargeStringArray") -> int | None:
+def _join(parts: "list[pa.LargeStringArray]") -> "pa.LargeStringArray":
+    """Some texts, one part after the other."""
+    return pa.concat_arrays(parts) if parts else pa.array([], TEXT)
+
+
+def find_width(texts: "pa.LargeStringArray") -> int | None:
     """How many bytes every text has (None: they differ, or have none)."""
     ends = np.frombuffer(texts.buffers()[1], dtype=np.int64)
     ends = ends[texts.offset : texts.offset + len(texts) + 1]

@@ -14,16 +14,11 @@ from ontoweir.runtime.pool.grow import Growing
 from ontoweir.runtime.pool.hash_slots import EMPTY, HashSlots
 from ontoweir.runtime.pool.hash_slots import Codes as Codes
 from ontoweir.runtime.pool.hash_texts import group_hashes, hash_texts
-from ontoweir.runtime.pool.take_pieces import take_pieces, take_texts
-
-TEXT = pa.large_string()
-"""The type of texts in tables: all texts of a table may be more than 2 GB."""
+from ontoweir.runtime.pool.take_pieces import TEXT as TEXT
+from ontoweir.runtime.pool.take_pieces import GrowingTexts, take_texts
 
 _SAMPLE = 2_048
 """Rows that are looked at to see whether texts of a column repeat."""
-
-_FEW = 16
-"""Where texts are asked for that are fewer than one of so many, they are looked up in pieces."""
 
 _SMALL = 1 << 16
 """Up to so many texts, Arrow indexes a table for a column that is not shorter in less time than it
@@ -41,9 +36,7 @@ class TextTable:
     """
 
     def __init__(self) -> None:
-        self._pieces: list[pa.LargeStringArray] = []
-        self._starts: list[int] = []
-        self._count = 0
+        self._texts = GrowingTexts()
         self._slots = HashSlots()
         self._compared: dict[tuple[str, str], Growing] = {}
         self._translated: dict[int, tuple[pa.LargeStringArray, Codes]] = {}
@@ -54,20 +47,17 @@ class TextTable:
         return _restore, (self.texts,)
 
     def __len__(self) -> int:
-        return self._count
+        return len(self._texts)
 
     @property
     def texts(self) -> "pa.LargeStringArray":
         """All texts, in the order of their codes."""
-        if len(self._pieces) != 1:
-            self._pieces = [pa.concat_arrays([pa.array([], TEXT), *self._pieces])]
-            self._starts = [0]
-        return self._pieces[0]
+        return self._texts.whole
 
     @property
     def nbytes(self) -> int:
         """Bytes of all texts."""
-        return sum(piece.nbytes for piece in self._pieces)
+        return self._texts.nbytes
 
     def find(self, column: "pa.Array | pa.ChunkedArray") -> Codes:
         """The codes of texts."""
@@ -84,9 +74,7 @@ class TextTable:
 
     def take(self, codes: Codes) -> "pa.LargeStringArray":
         """The texts of codes."""
-        if len(self._pieces) < 2 or len(codes) * _FEW > len(self):
-            return take_texts(self.texts, codes)
-        return take_pieces(self._pieces, self._starts, codes, _join)
+        return self._texts.take(codes)
 
     def translate(self, other: "TextTable", codes: Codes) -> Codes:
         """The codes here for codes of another table, each text of which is looked up once."""
@@ -128,7 +116,7 @@ class TextTable:
         `greater` or `greater_equal`, as Arrow calls them. Each text is compared once."""
         known = self._compared.setdefault((comparison, text), Growing(np.zeros(0, np.bool_)))
         if len(known) < len(self):
-            more = self._since(len(known))
+            more = self._texts.since(len(known))
             compared = pc.call_function(comparison, [more, pa.scalar(text, TEXT)])
             known.append(compared.to_numpy(zero_copy_only=False))
         return known.values
@@ -186,7 +174,7 @@ class TextTable:
     def _hash_rest(self) -> None:
         """Texts of the table are hashed when others are looked up so for the first time."""
         if len(self._slots) < len(self):
-            self._slots.append(hash_texts(self._since(len(self._slots))))
+            self._slots.append(hash_texts(self._texts.since(len(self._slots))))
 
     def _add(self, texts: "pa.LargeStringArray") -> Codes:
         if len(texts) > _SMALL and not _repeats(texts):
@@ -243,21 +231,10 @@ class TextTable:
 
     def _append(self, texts: "pa.LargeStringArray") -> Codes:
         """Add distinct texts that are not there: their codes."""
-        codes = np.arange(self._count, self._count + len(texts))
+        codes = np.arange(len(self), len(self) + len(texts))
         self._translated.clear()
-        self._starts.append(self._count)
-        self._pieces.append(texts)
-        self._count += len(texts)
-        while len(self._pieces) > 1 and len(self._pieces[-2]) < 2 * len(self._pieces[-1]):
-            self._pieces[-2:] = [pa.concat_arrays(self._pieces[-2:])]
-            self._starts.pop()
+        self._texts.append(texts)
         return codes
-
-    def _since(self, code: int) -> "pa.LargeStringArray":
-        """The texts from a code on."""
-        if len(self._pieces) > 1 and code >= self._starts[-1]:
-            return self._pieces[-1].slice(code - self._starts[-1])
-        return self.texts.slice(code)
 
 
 def _restore(texts: "pa.LargeStringArray") -> TextTable:
@@ -285,11 +262,6 @@ def take_rows(column: "pa.Array | pa.ChunkedArray", rows: Codes) -> "pa.Array | 
         if last > first
     ]
     return pa.chunked_array(pieces or [column.chunk(0).slice(0, 0)], column.type)
-
-
-def _join(parts: "list[pa.LargeStringArray]") -> "pa.LargeStringArray":
-    """Some texts, one part after the other."""
-    return pa.concat_arrays(parts) if parts else pa.array([], TEXT)
 
 
 def _equal(left: "pa.Array", right: "pa.Array") -> NDArray[np.bool_]:

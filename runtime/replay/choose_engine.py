@@ -164,9 +164,9 @@ def _compare(
     if took is not None and took * SURELY < min(begins):
         because = f"it took {took:.1f} s in this process before"
         return EngineChoice(spark=False, because=because)
-    sample = max(rows // GLANCE, 1)
+    sample = max(rows // (SAMPLE if took is not None else GLANCE), 1)
     here = _estimate(work, sample)
-    if here is not None and here.seconds * SURELY >= min(begins):
+    if took is None and here is not None and here.seconds * SURELY >= min(begins):
         sample = max(rows // SAMPLE, 1)
         here = _estimate(work, sample)
     if here is None:

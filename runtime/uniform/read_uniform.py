@@ -1,12 +1,15 @@
 """Read lines of JSON that differ in their values alone: the same members in the same order, with
-the same blanks, and values that are texts without commas, numbers, or null.
+the same blanks, and values that are texts, numbers, true, false, or null, or objects and lists of
+such values, likewise the same.
 
 What of a line is not a value is compared with the first line, and what is a value has no quotes
-and nothing escaped: so each line is the object that Arrow's reader would see, with these values.
+and nothing escaped: so each line is the object that Arrow's reader would see, with these values. A
+comma after an odd number of quotes is in a text, as all quotes are found to be around one.
 """
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -15,11 +18,13 @@ import pyarrow.compute as pc
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.uniform.parse_whole import parse_whole
 
-_MEMBER = re.compile(
-    rb'(?P<key>"[^"\\,\x00-\x1f]*")[ \t]*:[ \t]*'
-    rb'(?P<value>"[^"\\,\x00-\x1f]*"|-?[0-9][0-9.eE+-]*|null|true|false)'
-    rb"(?P<end>[ \t]*)(?P<next>[,}])[ \t]*"
-)
+_NAME = re.compile(rb'("[^"\\\x00-\x1f]*")[ \t]*:[ \t]*')
+_VALUE = re.compile(rb'"[^"\\\x00-\x1f]*"|-?[0-9][0-9.eE+-]*|null|true|false')
+_OPEN = re.compile(rb"([\[{])[ \t]*")
+_CLOSE = re.compile(rb"(?:[}\]][ \t]*)*")
+_NEXT = re.compile(rb",[ \t]*")
+_DEEPEST = 8
+"""Objects and lists within each other."""
 _NUMBER = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
 _FAR = 40
 """Bytes of the longest number."""
@@ -33,7 +38,8 @@ _SHORT = 12
 
 class _Lines:
     """Lines in memory. `codes`: their bytes; `words`: the eight bytes from each byte on; `marks`:
-    by line, where its commas and its end are (None: there are not as many in each)."""
+    by line, where the commas outside of texts and its end are (None: there are not as many in
+    each)."""
 
     def __init__(self, block: bytes, count: int) -> None:
         ended = block if block.endswith(b"\n") else block + b"\n"
@@ -41,19 +47,36 @@ class _Lines:
         self.codes = np.frombuffer(self.text, np.uint8)
         self.words = np.ndarray((len(self.text) - 7,), "<u8", self.text, 0, (1,))
         self.lines = self.codes[_MARGIN:-_MARGIN]
-        marks = np.flatnonzero((self.lines == _COMMA) | (self.lines == _NEWLINE)) + _MARGIN
+        ends = self.lines == _NEWLINE
+        marks = np.flatnonzero((self.lines == _COMMA) | ends)
+        wanted = np.count_nonzero(ends) * count
+        if len(marks) > wanted:  # some may be in texts
+            inside = np.bitwise_xor.accumulate((self.lines == _QUOTE).view(np.uint8))
+            marks = marks[inside[marks] == 0]
         self.marks: Array | None = None
-        if len(marks) % count == 0:
-            self.marks = np.ascontiguousarray(marks.reshape(-1, count).T)
+        if len(marks) == wanted:
+            self.marks = np.ascontiguousarray((marks + _MARGIN).reshape(-1, count).T)
 
     def have(self, places: Array, literal: bytes) -> bool:
-        """Whether there is a literal at all places."""
+        """Whether there is a literal at all places, which ascend."""
+        if int(places[0]) < 0 or int(places[-1]) + len(literal) > len(self.text):
+            return False  # a line is shorter than the literal
         return self.take(places, len(literal)) == literal * len(places)
 
     def take(self, places: Array, size: int) -> bytes:
         """So many bytes from each place on."""
         count = len(self.text) - size + 1
         return np.ndarray((count,), f"V{size}", self.text, 0, (1,))[places].tobytes()
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaf:
+    """A value of each line that is neither an object nor a list: the member that it is (None: it is
+    within one), what is before it in the line from the comma on, and behind it up to the next."""
+
+    member: str | None
+    before: bytes
+    behind: bytes
 
 
 def read_uniform(block: bytes, kinds: Mapping[str, pa.DataType]) -> pa.Table | None:
@@ -67,27 +90,29 @@ def read_uniform(block: bytes, kinds: Mapping[str, pa.DataType]) -> pa.Table | N
     layout = _find_layout(block)
     if layout is None or b"\\" in block or not kinds or any(map(_is_other, kinds.values())):
         return None
-    keys, literals = layout
-    held = _Lines(block, len(keys))
-    if held.marks is None:
+    leaves, within = layout
+    held = _Lines(block, len(leaves))
+    if held.marks is None or not within.isdisjoint(kinds):
         return None
     rows, ends = held.marks.shape[1], held.marks[-1]
     starts = np.append(_MARGIN, ends[:-1] + 1)
-    # where the literal of each value begins, and where the value ends: with the last of a line a }
-    places, stops = [starts, *held.marks[:-1]], [*held.marks[:-1], ends - 1]
-    if np.count_nonzero(held.lines < _BLANK) != rows or not held.have(ends - 1, b"}\n"):
+    if np.count_nonzero(held.lines < _BLANK) != rows:
         return None
     found: dict[str, pa.Array] = {}
-    texts = 0
-    for key, literal, place, end in zip(keys, literals, places, stops, strict=True):
-        if not held.have(place, literal):
+    quotes = 0
+    # where what is before each value begins, and where what is behind it ends
+    for leaf, place, mark in zip(leaves, [starts, *held.marks[:-1]], held.marks, strict=True):
+        end, last = mark - len(leaf.behind), b"\n" if leaf is leaves[-1] else b""
+        if not held.have(place, leaf.before) or not held.have(end, leaf.behind + last):
             return None
-        read = _read_values(held, place + len(literal), end, kinds.get(key))
+        kind = None if leaf.member is None else kinds.get(leaf.member)
+        read = _read_values(held, place + len(leaf.before), end, kind)
         if read is None:
             return None
-        found[key] = read[0]
-        texts += read[1]
-    if np.count_nonzero(held.lines == _QUOTE) != 2 * (rows * len(keys) + texts):
+        if leaf.member is not None:
+            found[leaf.member] = read[0]
+        quotes += rows * leaf.before.count(b'"') + 2 * read[1]
+    if np.count_nonzero(held.lines == _QUOTE) != quotes:
         return None
     given = {name: _given(kind) for name, kind in kinds.items()}
     wanted = {n: found[n] if n in found else pa.nulls(rows, kind) for n, kind in given.items()}
@@ -107,25 +132,50 @@ def _given(kind: pa.DataType) -> pa.DataType:
     return pa.string() if _is_fraction(kind) else kind
 
 
-def _find_layout(block: bytes) -> tuple[list[str], list[bytes]] | None:
-    """The members of the first line, and what comes before each of their values."""
+def _find_layout(block: bytes) -> tuple[list[_Leaf], set[str]] | None:
+    """The values of the first line, and the members that are objects or lists (None: some of these
+    have nothing in them, or it is not an object)."""
     line = block[: block.find(b"\n")] if b"\n" in block else block
-    opened = re.match(rb"\{[ \t]*", line)
-    if opened is None:
+    opened = _OPEN.match(line)
+    if opened is None or opened[1] != b"{":
         return None
-    place, begun = opened.end(), 0
-    keys: list[str] = []
-    literals: list[bytes] = []
+    place, begun, inside = opened.end(), 0, [b"}"]
+    members: list[str] = []
+    leaves: list[_Leaf] = []
+    within: set[str] = set()
     while True:
-        member = _MEMBER.match(line, place)
-        if member is None or member["end"]:
+        if inside[-1] == b"}":
+            name = _NAME.match(line, place)
+            if name is None:
+                return None
+            place = name.end()
+            if len(inside) == 1:
+                members.append(name[1][1:-1].decode())
+        opened = _OPEN.match(line, place)
+        if opened is not None:
+            inside.append(b"}" if opened[1] == b"{" else b"]")
+            within.add(members[-1])
+            place = opened.end()
+            if len(inside) > _DEEPEST:
+                return None
+            continue
+        value = _VALUE.match(line, place)
+        closed = None if value is None else _CLOSE.match(line, value.end())
+        if value is None or closed is None or len(closed[0]) > _MARGIN:
             return None
-        keys.append(member["key"][1:-1].decode())
-        literals.append(line[begun : member.start("value")])
-        place, begun = member.end(), member.start("next")
-        if member["next"] == b"}":
-            whole = place == len(line) == begun + 1 and len(set(keys)) == len(keys)
-            return (keys, literals) if whole else None
+        member = members[-1] if len(inside) == 1 else None
+        leaves.append(_Leaf(member, line[begun:place], closed[0]))
+        for bracket in closed[0].translate(None, b" \t"):
+            if not inside or inside.pop()[0] != bracket:
+                return None
+        begun = closed.end()
+        if not inside:
+            whole = begun == len(line) and line.endswith(b"}")
+            return (leaves, within) if whole and len(set(members)) == len(members) else None
+        more = _NEXT.match(line, begun)
+        if more is None:
+            return None
+        place = more.end()
 
 
 def _read_values(

@@ -224,6 +224,9 @@ def _replay(
     prepared: PreparedWork, task: HistoryTask, on_progress: Callable[[], None], held: ExitStack
 ) -> RangeOutcome:
     work, plans, checks = prepared.work, prepared.plans, prepared.checks
+    alone = task.level is None and not task.grouped and task.start_us is task.stop_us is None
+    if work.aggregates is not None:
+        work = replace(work, aggregates=replace(work.aggregates, alone=alone))
     histories = work.histories
     if task.level is not None:
         wanted = level_streams(work.plans, task.level, work.views)

@@ -34,3 +34,11 @@ def test_near_texts(texts: list[str]) -> None:
     for some in (texts, texts[::-1]):
         order = order_texts(pa.array(some, TEXT)).tolist()
         assert order == sorted(range(len(some)), key=some.__getitem__)
+
+
+@given(st.text(max_size=3), st.lists(st.text("ab~\0", min_size=9, max_size=9), max_size=40))
+def test_texts_of_one_length(shared: str, ends: list[str]) -> None:
+    """Their bytes behind what they share are seen as they are."""
+    texts = [shared + end for end in ends]
+    column = pa.array(["before", *texts, "behind"], TEXT).slice(1, len(texts))
+    assert order_texts(column).tolist() == sorted(range(len(texts)), key=texts.__getitem__)

@@ -124,6 +124,25 @@ def test_an_extreme_that_changes_after_the_last_value_that_is_counted(
             assert (row["x"], row["at"].second) == (1, second)
 
 
+def test_what_groups_have_is_not_kept_by_plans_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where one range answers at its end; ranges go on from what plans keep, and so do updates."""
+    folder = tmp_path / "project"
+    write(folder, 0)
+    selected = "MIN(s.a) AS x, MAX(s.c) AS y, COUNT(*) AS n"
+    job, _ = compile_job(folder, f"SELECT s.k, {selected} FROM s GROUP BY s.k")
+    options: dict[str, Any] = {"rows_per_range": 10, "rows_per_chunk": 15}
+    found, summary = replay_here(
+        monkeypatch, job, folder / "a.parquet", final=True, ranges=1, **options
+    )
+    assert summary.state_rows_max == len(found)
+    for final, ranges in ((True, 3), (False, 1)):
+        output = folder / f"{ranges}.parquet"
+        _, more = replay_here(monkeypatch, job, output, final=final, ranges=ranges, **options)
+        assert more.state_rows_max > len(found)
+
+
 FAR = 3 << 60
 
 

@@ -24,11 +24,13 @@ KINDS = {
 FRACTIONS = ("x", "d")
 NUMBERS = ("0", "-0", "-0.0", "1.5", "12.25", "1e3", "-1E-05", "123456789012345678.5", "7", "0.1e1")
 TEXTS = ("", "x", "four", "fives", "twelve bytes", "thirteen byte", "äöü" * 9, "}{][:", "null", "'")
+COMMAS = ("x, y", ",", "twelve, bytes, and more", ",:{}", *TEXTS[:3])
 EDGES = (0, 9, 10, 99_999_999, 100_000_000, 9_999_999_999_999_999, -1, -9_999_999_999_999_999)
 CHANGES = (
     *(b'"', b",", b"\\", b"{", b"}", b":", b"\n", b"\t", b"\0", b" ", b"-", b"0", b"9", b".", b"e"),
     *(b"null", b"true", b"false", b"tru", b'"x"', b"\xff", b"\xc3", b"\x7f"),
     *(b"\r", b",,", b'","', b'":', b"1" * 17),
+    *(b"[", b"]", b"[]", b"},{", b"]}", b'"p":'),
 )
 
 
@@ -66,21 +68,34 @@ class _Number(str):
 
 def _make(random: Random) -> bytes:
     """Lines with the same members."""
-    names = random.sample([*KINDS, "b", "", "null"], random.randint(1, 6))
+    names = random.sample([*KINDS, "b", "", "null", "k,y"], random.randint(1, 6))
     blank = random.choice([(", ", ": "), (",", ":"), ("\t, ", " :")])
     texts = {name: random.random() < 0.5 for name in names}
     if random.random() < 0.8:  # as they are declared
         texts |= {name: name in ("a", "é") for name in KINDS}
     nulls = random.choice([0, 0, 0.3, 1])
     long = random.choice([1, 12, 16])
+    said = random.choice([TEXTS, COMMAS])
+    others = [n for n in names if n not in KINDS or random.random() < 0.03]
+    nested = {n: random.randint(1, 5) for n in others if random.random() < 0.5}
 
     def value(name: str) -> Any:
+        if name in nested:
+            return put_in(name, nested[name])
+        return single(name)
+
+    def put_in(name: str, form: int) -> Any:
+        one, more = single(name), single(name)
+        forms: list[Any] = [{"p": one, "n": more}, [one], [one, {"a": more}], {"": {"p": [one]}}]
+        return forms[form] if form < len(forms) else [[[one]], more]
+
+    def single(name: str) -> Any:
         if random.random() < nulls:
             return None
         if name == "t" and random.random() < 0.97:
             return random.random() < 0.5
         if texts[name]:
-            return random.choice(TEXTS)
+            return random.choice(said)
         if name in FRACTIONS or name == "b":
             return f"@{random.choice(NUMBERS)}@"
         whole = random.choice([*EDGES, *[random.randint(-(10**9), 10**long - 1) for _ in EDGES]])
@@ -162,7 +177,6 @@ def test_what_is_changed_is_read_as_python_reads_it_or_not_at_all(seed: int) -> 
         '{"a":true}',
         '{"n":"1"}',
         '{"a":1}',
-        '{"a":"x,y"}',
         '{"a":"x\\n"}',
         '{"a":"x","a":"y"}',
         '{"a":["x"]}',
@@ -192,10 +206,78 @@ def test_other_lines_are_left_to_others(line: str) -> None:
         assert read_uniform("\n".join(lines).encode(), KINDS) is None
 
 
+def test_commas_in_texts_and_names() -> None:
+    lines = ['{"a":"x,y","k,y":"","n":1}', '{"a":",","k,y":"z","n":2}', '{"a":"","k,y":",,","n":3}']
+    table = read_uniform("\n".join(lines).encode(), KINDS)
+    assert table is not None
+    assert table.column("a").to_pylist() == ["x,y", ",", ""]
+    assert table.column("n").to_pylist() == [1, 2, 3]
+    for other in ('{"a":"x","y","k,y":"","n":1}', '{"a":"x,y","k.y":"","n":1}', '{"a":"x,y"}'):
+        assert read_uniform("\n".join([*lines, other]).encode(), KINDS) is None
+
+
+def test_objects_and_lists_beside_what_is_wanted() -> None:
+    """Where all have the same members, and as many; what is wanted is not among them."""
+    lines = [
+        f'{{"p":{{"lat":{n}.5,"at":["a,b",{n}]}} ,"n":{n}, "q":[ {{"n":"x"}} ] }}' for n in range(3)
+    ]
+    table = read_uniform("\n".join(lines).encode(), KINDS)
+    assert table is not None
+    assert table.column("n").to_pylist() == [0, 1, 2]
+    assert table.column("a").null_count == len(lines)
+    assert read_uniform("\n".join(lines).encode(), KINDS | {"p": pa.string()}) is None
+    for old, new in (
+        ("]}", "}]"),
+        ("]}", "]]"),
+        ('"lat":', '"lon":'),
+        (".5", ""),
+        (".5", "."),
+        (".5", '.5,"lon":1'),
+        ('["a,b",', '["a","b",'),
+        ('["a,b",', '["a,b"'),
+        (" ] }", "]}"),
+        ("] }", "] }}"),
+    ):
+        other = lines[0].replace(old, new)
+        assert other != lines[0]
+        found = read_uniform("\n".join([*lines, other]).encode(), KINDS)
+        assert found is None or (old, new) == (".5", ""), (old, new)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "{}",
+        "[]",
+        '{"a":[]}',
+        "[" * 9 + "1" + "]" * 9,
+        "[1}",
+        '{"a":1]',
+        "[1",
+        '{"a"}',
+        "[1,]",
+        "[,1]",
+    ],
+)
+def test_objects_and_lists_that_are_left_to_others(value: str) -> None:
+    lines = [f'{{"b":{value},"n":{n}}}' for n in range(2)]
+    assert read_uniform("\n".join(lines).encode(), KINDS) is None
+
+
+def test_a_last_line_that_is_short() -> None:
+    name = "long" * 20
+    lines = [f'{{"n":{n},"{name}":2}}' for n in range(3)]
+    assert read_uniform("\n".join(lines).encode(), KINDS) is not None
+    for last in ('{"n":1,"":2}', "{,}", ",}", ","):
+        assert read_uniform("\n".join([*lines, last]).encode(), KINDS) is None
+
+
 def test_quotes_of_one_line_do_not_make_up_for_those_of_another() -> None:
     """There are as many as there should be."""
     assert read_uniform(b'{"a":"z"}\n{"a":"}\n{"a":"x"y"}\n', KINDS) is None
     assert read_uniform(b'{"b":"z"}\n{"b":"}\n{"b":"x"y"}\n', KINDS) is None
+    assert read_uniform(b'{"a":"z"}\n{"a":",}\n{"a":"x",y"}\n', KINDS) is None
+    assert read_uniform(b'{"a":"z,"}\n{"a":"x}\n{"a":","}\n', KINDS) is None
 
 
 def test_types_of_others_are_left_to_others() -> None:
