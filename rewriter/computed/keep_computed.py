@@ -1,6 +1,6 @@
 """Groups, and windows, of values that are computed of a row, as those of columns of other rows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
@@ -120,6 +120,7 @@ def _read_inner(
 
     stream = _find_stream(inner, catalog)
     assert stream is not None
+    _open_star(select, [e.alias_or_name for e in inner.expressions])
     rows, names = inner.copy(), dict[str, exp.Expr]()
     times = set[str]()
     for item in rows.expressions:
@@ -208,10 +209,11 @@ def _read(
     """Let SELECTs over a stream be over its rows with what is computed of them, in place."""
     from sqlglot import exp
 
-    all_shown = any(e.is_star for select, _ in selects for e in select.expressions)
+    for select, _ in selects:
+        _open_star(select, column_names(stream))
     used = {c.name.lower() for select, _ in selects for c in list_own(select, exp.Column)}
     others = [c for c in column_names(stream) if c != stream.timestamp]
-    own = [c for c in others if all_shown or c.lower() in used]
+    own = [c for c in others if c.lower() in used]
     names: dict[exp.Expr, str] = {}
     for _, values in selects:
         for value in values:
@@ -235,6 +237,16 @@ def _read(
     for select, _values in selects:
         _rename(select, names, stream.timestamp, catalog.streams[name])
     return catalog
+
+
+def _open_star(select: "exp.Select", names: "Sequence[str]") -> None:
+    """Name the columns of the one table in the place of *, in place."""
+    from sqlglot import exp
+
+    if any(item.is_star for item in select.expressions):
+        shown = [exp.column(name, quoted=True) for name in names]
+        items = [[i] if not i.is_star else [c.copy() for c in shown] for i in select.expressions]
+        select.set("expressions", [one for some in items for one in some])
 
 
 def _move_conditions(select: "exp.Select", rows: "exp.Select") -> None:

@@ -91,6 +91,9 @@ SELECT DISTINCT CAST(ts AS DATE) AS d, HOUR(ts) AS h, level FROM reading WHERE E
 SELECT DISTINCT HOUR(ts) AS h FROM reading WHERE EARLY AND level > 5
 SELECT HOUR(ts) AS h FROM reading WHERE EARLY AND level > 5 GROUP BY h
 SELECT sensor FROM reading WHERE EARLY GROUP BY sensor, level
+SELECT ts, sensor, level, COUNT(*) OVER (PARTITION BY UPPER(sensor) ORDER BY ts) AS n FROM reading WHERE EARLY
+SELECT *, SUM(level) OVER (PARTITION BY CASE WHEN level > 5 THEN 'high' ELSE 'low' END ORDER BY ts) AS s FROM reading WHERE EARLY
+SELECT k, ts, MAX(level) OVER (PARTITION BY k ORDER BY ts) AS m FROM (SELECT HOUR(ts) AS k, ts, level FROM reading WHERE EARLY) AS x
 SELECT DISTINCT 1 AS one, TRUE AS b, date_trunc('day', ts) AS h FROM reading WHERE EARLY
 SELECT DISTINCT date_trunc('hour', ts) AS h, s.city FROM reading r JOIN sensor s ON s.id = r.sensor WHERE EARLY
 SELECT DISTINCT date_trunc('hour', ts) AS h, s.city FROM reading r LEFT JOIN sensor s ON s.id = r.sensor WHERE EARLY

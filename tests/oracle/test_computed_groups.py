@@ -79,6 +79,17 @@ def test_a_key_without_a_domain_is_unbounded(shape: str) -> None:
     assert check_query(union, wide).tier is Tier.UNBOUNDED
 
 
+@pytest.mark.parametrize("rows", ["s", "(SELECT h % 2 AS k, a, ts FROM s) AS x"])
+def test_all_columns_are_those_that_were_written(rows: str) -> None:
+    """What is computed of a row is none of them."""
+    key, names = ("h % 2", ("ts", "a", "b", "g", "h")) if rows == "s" else ("k", ("k", "a", "ts"))
+    text = f"SELECT *, SUM(a) OVER (PARTITION BY {key} ORDER BY ts) AS n FROM {rows}"
+    union = parse_sql(text, CATALOG, name="q", file="q.sql")
+    assert union.variables[-1] == "n"
+    assert set(union.variables) >= {*names, "n"} - {"b"}
+    assert not any("%" in name for name in union.variables)
+
+
 @pytest.mark.parametrize(
     "text",
     [
