@@ -58,9 +58,10 @@ def _drop_unread(tree: "exp.Query") -> None:
     """Leave out what WITH names and nothing reads, in place."""
     from sqlglot import exp
 
-    read = {t.name.lower() for t in tree.find_all(exp.Table)}
     for item in list(tree.find_all(exp.CTE)):
-        if item.alias.lower() not in read:
+        own = {id(t) for t in item.find_all(exp.Table)}
+        others = (t for t in tree.find_all(exp.Table) if id(t) not in own)
+        if all(t.name.lower() != item.alias.lower() for t in others):
             held = item.parent
             item.pop()
             if held is not None and not held.expressions:
@@ -77,11 +78,8 @@ def _find_rows(select: "exp.Select", catalog: Catalog) -> "exp.Select | None":
         return None
     item = start.this
     inner = item.this if isinstance(item, exp.Subquery) else None
-    if isinstance(item, exp.Table):
-        named = [
-            c for w in _list_around(select) for c in w.expressions if not c.args["alias"].columns
-        ]
-        inner = next((c.this for c in named if c.alias.lower() == item.name.lower()), None)
+    if isinstance(item, exp.Table) and (found := _find_named(select, item.name)) is not None:
+        inner = None if found.args["alias"].columns else found.this
     if not isinstance(inner, exp.Select) or {k for k, v in inner.args.items() if v} - _ROWS:
         return None
     stream = _find_stream(inner, catalog)
@@ -99,17 +97,25 @@ def _find_rows(select: "exp.Select", catalog: Catalog) -> "exp.Select | None":
     return inner if named_keys & computed else None
 
 
-def _list_around(select: "exp.Select") -> "list[exp.With]":
-    """What WITH names around a SELECT, the nearest first."""
+def _find_named(select: "exp.Select", name: str) -> "exp.CTE | None":
+    """What WITH calls so, around a SELECT, the nearest; of the same WITH, what is before it."""
     from sqlglot import exp
 
-    found: list[exp.With] = []
     node: exp.Select | None = select
+    inside = {id(select)}
     while node is not None:
-        if (held := node.args.get("with_")) is not None:
-            found.append(held)
-        node = node.parent_select
-    return found
+        held = node.args.get("with_")
+        for item in held.expressions if held is not None else ():
+            if id(item) in inside:
+                break
+            if item.alias.lower() == name.lower():
+                return item if isinstance(item, exp.CTE) else None
+        above = node.parent
+        while above is not None and not isinstance(above, exp.Select):
+            inside.add(id(above))
+            above = above.parent
+        node = above
+    return None
 
 
 def _read_inner(
@@ -148,7 +154,8 @@ def _find_stream(select: "exp.Select", catalog: Catalog) -> Stream | None:
     start = select.args.get("from_")
     if start is None or select.args.get("joins") or not isinstance(start.this, exp.Table):
         return None
-    name = find_name(start.this.name, catalog.streams)
+    named = _find_named(select, start.this.name) is not None
+    name = None if named else find_name(start.this.name, catalog.streams)
     stream = None if name is None or not is_plain(start.this) else catalog.streams[name]
     return None if stream is None or stream.versions else stream
 

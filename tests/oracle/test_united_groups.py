@@ -1,4 +1,5 @@
-"""UNION, EXCEPT, INTERSECT of groups so far, and groupings of all times, beside DuckDB."""
+"""Groups so far in UNION, EXCEPT, INTERSECT and subqueries with HAVING, and groupings of all times,
+beside DuckDB."""
 
 from random import Random
 
@@ -21,7 +22,20 @@ SELECT h AS c0, AVG(a) AS c1 FROM S GROUP BY h HAVING AVG(a) > 1 BESIDE
 SELECT CASE WHEN h > 1 THEN 1 ELSE 0 END AS c0, COUNT(*) AS c1 FROM S GROUP BY 1 BESIDE
 SELECT h AS c0, COUNT(*) AS c1 FROM S AND ts > NOW() - INTERVAL '3' MICROSECOND GROUP BY h BESIDE
 SELECT h AS c0, g AS c1, COUNT(*) AS c2 FROM S GROUP BY GROUPING SETS ((h), (g), (g, h))
+SELECT x.h AS c0, x.m AS c1 FROM HAVING_MEAN AS x
+SELECT COUNT(*) AS c0, MAX(m) AS c1 FROM HAVING_MEAN AS x
+SELECT x.h AS c0, x.m AS c1, t.a AS c2 FROM HAVING_MEAN AS x JOIN t ON t.h = x.h AND RECENT
+SELECT x.h AS c0, x.m AS c1, y.n AS c2 FROM HAVING_MEAN AS x LEFT JOIN HAVING_MORE AS y ON y.h = x.h
 """
+"""Groups so far beside others, and HAVING of such groups in subqueries."""
+
+WORDS = {
+    "HAVING_MEAN": "(SELECT h, AVG(a) AS m FROM S GROUP BY h HAVING AVG(a) > 1)",
+    "HAVING_MORE": "(SELECT h, COUNT(*) AS n FROM T GROUP BY h HAVING COUNT(*) > 2)",
+    "RECENT": "t.ts > NOW() - INTERVAL '3' MICROSECOND",
+    "BESIDE": "UNION ALL SELECT h, COUNT(*) FROM T GROUP BY h",
+    "AND_T": "UNION ALL SELECT 't', h, MAX(a) FROM T GROUP BY h",
+}
 GIVEN = {
     "S": "s WHERE h IS NOT NULL AND g IS NOT NULL",
     "T": "t WHERE h IS NOT NULL",
@@ -29,8 +43,8 @@ GIVEN = {
 
 
 def spell(text: str) -> str:
-    text = text.replace("BESIDE", "UNION ALL SELECT h, COUNT(*) FROM T GROUP BY h")
-    text = text.replace("AND_T", "UNION ALL SELECT 't', h, MAX(a) FROM T GROUP BY h")
+    for word, meant in WORDS.items():
+        text = text.replace(word, meant)
     for word, rows in GIVEN.items():
         text = text.replace(f"FROM {word} ", f"FROM {rows} ")
     return text
