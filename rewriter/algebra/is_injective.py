@@ -44,6 +44,10 @@ def is_injective(output: Output, types: Types) -> bool:
     return True
 
 
+NO_VALUE = "no value"
+"""What NULL is."""
+
+
 def term_kind(output: Output) -> str:
     """What a term is besides its text: an IRI, a blank node, a literal of a datatype or a language.
     Terms that differ in it are different, whatever their texts."""
@@ -53,7 +57,7 @@ def term_kind(output: Output) -> str:
         case BlankOutput():
             return "blank node"
         case NullOutput():
-            return "no value"
+            return NO_VALUE
         case (
             LiteralOutput(datatype=datatype, language=language)
             | TemplateLiteralOutput(datatype=datatype, language=language)

@@ -17,7 +17,7 @@ import pyarrow as pa
 from ontoweir.mappings.expressions.derive_column import read_columns
 from ontoweir.mappings.model.column_types import epoch_us
 from ontoweir.progress.replay_progress import ProgressListener
-from ontoweir.rewriter.algebra.is_injective import term_kind
+from ontoweir.rewriter.algebra.is_injective import NO_VALUE, term_kind
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import AggregateFunction
 from ontoweir.runtime.changes.feed_of import feed_of, has_updates
@@ -373,10 +373,13 @@ def _cut(
         return Ranges((), "when values are closed, and groups final, is found in the order of time")
     if work.rules:
         return Ranges((), "which rows break a rule is found in the order of time")
-    kinds = {tuple(term_kind(o) for _, o in p.form.query.outputs) for p in work.plans}
+    terms: dict[str, set[str]] = {}
+    for name, output in (one for p in work.plans for one in p.form.query.outputs):
+        terms.setdefault(name, set()).add(term_kind(output))
+    several = any(len(kinds - {NO_VALUE}) > 1 for kinds in terms.values())
     counted = () if work.aggregates is None else work.aggregates.aggregation.aggregates
     apart = any(a.function is AggregateFunction.COUNT_DISTINCT for a in counted)
-    if len(kinds) > 1 and (work.distinct or apart):
+    if several and (work.distinct or apart):
         return Ranges((), "answers of one text may be several terms, which ranges tell by texts")
     if drops_matched(work):
         return Ranges(

@@ -126,16 +126,23 @@ def find_end(block: Block) -> tuple[str, int] | None:
         return None
     if block.time is not None:
         return block.time if block.time[0] in groups.group else None
+    return next(iter(_list_widths(union).items()), None)
+
+
+def _list_widths(union: SpjUnion) -> dict[str, int]:
+    """The variables by which a query groups that are the start of a bucket of time, with how long
+    these are."""
     widths = {
         (table, column.name): find_width(bucket)
         for table, column in union.buckets
         if (bucket := column.bucket) is not None and not (bucket.ends or bucket.behind_us)
     }
-    for name in groups.group:
+    made = {}
+    for name in union.aggregation.group if union.aggregation is not None else ():
         found = {_find_width_of(query, name, widths) for query in union.disjuncts}
         if len(found) == 1 and (width := found.pop()):
-            return name, width
-    return None
+            made[name] = width
+    return made
 
 
 def _find_width_of(
@@ -165,7 +172,9 @@ class _Told:
             return False
         return True
 
-    def _list_told(self, union: SpjUnion) -> KeyNames:
+    def _list_told(self, union: SpjUnion, *, inside: bool = False) -> KeyNames:
+        """The columns with the key; `inside`: groups of buckets of time are told when these have
+        ended."""
         if union.joined is not None:
             return self._join(union.joined)
         streams = extend_catalog(self.catalog, union).streams
@@ -185,6 +194,8 @@ class _Told:
             elif standing.distinct and not told.have:
                 raise OtherKeysError
         elif union.aggregation is not None:
+            if not inside and any(find_width(c.bucket) for _, c in union.buckets):
+                raise OtherKeysError  # when its groups are final is not asked here
             told = _group(union.aggregation, told)
         if told.is_made((*union.ends, *union.begins)) or (union.distinct and not told.have):
             raise OtherKeysError
@@ -202,7 +213,7 @@ class _Told:
                 if block.meeting is None:
                     if not is_plain(block):
                         raise OtherKeysError
-                    tables[name] = self._list_told(block.union)
+                    tables[name] = self._list_told(block.union, inside=True)
                     del waiting[name]
                 elif block.meeting.base in tables:
                     tables[name] = _meet(block.meeting, tables)
