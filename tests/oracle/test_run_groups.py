@@ -124,7 +124,7 @@ def test_most_are_answered() -> None:
 
 @pytest.mark.parametrize(
     "groups",
-    ["COUNT(DISTINCT a) AS n FROM s", "h, COUNT(*) AS n FROM s GROUP BY h HAVING COUNT(*) > 1"],
+    ["COUNT(DISTINCT a) AS n FROM s", "h, COUNT(DISTINCT a) AS n FROM s GROUP BY h"],
 )
 def test_other_groups_of_all_rows_are_refused(groups: str) -> None:
     text = f"SELECT r.h, y.n FROM r JOIN (SELECT {groups}) AS y ON y.n = r.h"
