@@ -24,7 +24,7 @@ from tests.runtime.in_process import replay_here
 from tests.sparql_counts.ask_rdflib import Answers, _seconds, ask_rdflib, translate_query
 from tests.sparql_counts.heating import COLUMNS, STREAMS, UNITS, Rows, write_rows
 from tests.sparql_counts.parcels import compile_text
-from tests.sparql_counts.read_graphs import Project
+from tests.sparql_counts.read_graphs import known_graphs
 from tests.sparql_counts.test_computed_absence import PREFIXES
 from tests.sparql_counts.test_random_windows import standing
 
@@ -92,7 +92,9 @@ def compare_heating(
     read = [n for n in configure_run([job], job.catalog).streams if n in UNITS]
     read = read or [n for n, named in STREAMS.items() if any(f":{name} " in text for name in named)]
     times = [row[0] for name in read for row in rows.of[name]]
-    wanted = list(ask_rdflib(translate_query(write_buckets(text)), _read(folder)))
+    wanted = list(
+        ask_rdflib(translate_query(write_buckets(text)), known_graphs(folder, computed=True))
+    )
     for moment, answers in wanted[-1:] if whole else wanted:
         if not whole and not (times and min(times) <= moment <= max(times)):
             continue
@@ -134,10 +136,6 @@ def list_columns(query: str) -> list[str]:
 def write_buckets(text: str) -> str:
     """A query with times as numbers, whose buckets are computed."""
     return _BUCKET.sub(r"(FLOOR(\1 / \2) * \2)", text)
-
-
-def _read(folder: Path) -> Any:
-    return Project(folder, computed=True).read_graphs()
 
 
 def _count_times(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

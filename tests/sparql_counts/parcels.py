@@ -25,7 +25,7 @@ from ontoweir.runtime.spark.start_session import start_session
 from tests.runtime.in_process import replay_here
 from tests.sparql_counts.ask_rdflib import Answers
 from tests.sparql_counts.case import Case, Map, Query, Row, Table
-from tests.sparql_counts.read_graphs import Project
+from tests.sparql_counts.read_graphs import known_graphs
 from tests.sparql_counts.test_computed_absence import PREFIXES
 from tests.sparql_counts.test_random_windows import ask_at_each, standing, step_of
 from tests.sparql_counts.write_case import show_case, write_case
@@ -197,7 +197,7 @@ def compare_text(
     groups = compiled.union.aggregation
     updates = job.emit is Emit.ANSWERS and groups is not None
     group = () if groups is None else groups.group
-    for moment, wanted in ask_at_each(text, Project(folder).read_graphs()):
+    for moment, wanted in ask_at_each(text, known_graphs(folder)):
         if min(steps, default=0) <= step_of(moment) <= max(steps, default=-1):
             known = rows if not updates else _list_current(rows, group, moment)
             if updates and not known and not group:
