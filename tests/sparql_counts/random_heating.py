@@ -3,7 +3,7 @@ station, meter, or zone, with windows from half a second to a day, days, languag
 
 from random import Random
 
-from tests.sparql_counts.random_parcels import Drawn, QueryDrawer
+from tests.sparql_counts.draw_listed import ListedDrawer
 
 _SPANS = ("PT0.5S", "PT1M", "PT2M", "PT3M", "PT1H", "P1D")
 _TRIPLES = {
@@ -72,17 +72,12 @@ _STATIC = {
 }
 
 
-class HeatingDrawer(QueryDrawer):
+class HeatingDrawer(ListedDrawer):
     """Draws a query of stations, meters or zones."""
 
     def __init__(self, random: Random) -> None:
-        super().__init__(random)
-        self.of = random.choice(["station", "station", "meter", "meter", "zone"])
-
-    def draw_triples(self, n: int, key: str = "?d") -> tuple[str, str]:
-        """Triples of one row of a key."""
-        text, number = self.random.choice(_TRIPLES[self.of])
-        return text.format(n=n, key=key), number.format(n=n)
+        of = random.choice(["station", "station", "meter", "meter", "zone"])
+        super().__init__(random, _TRIPLES[of], _LATEST[of], _STATIC[of])
 
     def draw_window(self, time: str) -> str:
         """A FILTER of a time."""
@@ -91,44 +86,6 @@ class HeatingDrawer(QueryDrawer):
             short = f'"{_SPANS[0]}"^^xsd:dayTimeDuration'
             return f"FILTER({time} > NOW() - {long} && {time} <= NOW() - {short})"
         return f"FILTER({time} > NOW() - {long})"
-
-    def draw_latest(self) -> Drawn:
-        """The latest row of each key."""
-        n = self.next()
-        parts = self.random.choice(_LATEST[self.of])
-        row, later, number = (part.format(n=n) for part in parts)
-        text = (
-            f"GRAPH ?t{n} {{ {row} }} FILTER NOT EXISTS {{ GRAPH ?u{n} {{ {later} }} "
-            f"FILTER(?u{n} > ?t{n}) }}"
-        )
-        return Drawn(text, [number] if number else [])
-
-    def draw_static(self) -> Drawn:
-        """What is registered of a key."""
-        n = self.next()
-        text, number = self.random.choice(_STATIC[self.of])
-        return Drawn(text.format(n=n), [number.format(n=n)] if number else [])
-
-    def draw_group(self) -> Drawn:
-        """Groups; now and then of several patterns, or the first of them."""
-        shape = self.random.random()
-        if shape < 0.6:
-            return super().draw_group()
-        name = f"?a{self.next()}"
-        if shape < 0.75:
-            inner = self.draw_body(1)
-            call = self.draw_call(Drawn(inner.text, inner.sure))
-            text = f"{{ SELECT ?d ({call} AS {name}) {{ {inner.text} }} GROUP BY ?d }}"
-            return Drawn(text, [name])
-        rows = self.draw_rows()
-        groups = f"SELECT ?d ({self.draw_call(rows)} AS {name}) {{ {rows.text} }} GROUP BY ?d"
-        if shape < 0.85:
-            order = self.random.choice([f"DESC({name}) ?d", f"{name} ?d", "?d"])
-            return Drawn(f"{{ {groups} ORDER BY {order} LIMIT 2 }}", [name])
-        row = self.draw_rows()
-        once = self.random.choice(["", "DISTINCT "])
-        names = ["?d", *row.sure]
-        return Drawn(f"{{ SELECT {once}{' '.join(names)} {{ {row.text} }} }}", row.sure)
 
 
 def draw_final(random: Random) -> tuple[str, tuple[str, ...]]:

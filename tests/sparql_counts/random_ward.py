@@ -3,7 +3,7 @@ or by ward, with SELECTs inside that hide times, VALUES, and groups of groups.""
 
 from random import Random
 
-from tests.sparql_counts.random_parcels import Drawn, QueryDrawer
+from tests.sparql_counts.draw_listed import ListedDrawer
 
 _PATIENT = (
     ("?s{n} :of {key}", ""),
@@ -48,59 +48,10 @@ _STATIC = {
 }
 
 
-class WardDrawer(QueryDrawer):
+class WardDrawer(ListedDrawer):
     """Draws a query of patients, or of wards."""
 
     def __init__(self, random: Random) -> None:
-        super().__init__(random)
-        self.of_patients = random.random() < 0.7
-
-    def draw_triples(self, n: int, key: str = "?d") -> tuple[str, str]:
-        """Triples of one row of a key."""
-        text, number = self.random.choice(_PATIENT if self.of_patients else _WARD)
-        return text.format(n=n, key=key), number.format(n=n)
-
-    def draw_latest(self) -> Drawn:
-        """The latest row of each patient."""
-        n = self.next()
-        row, later, number = (
-            part.format(n=n) for part in self.random.choice(_LATEST[self.of_patients])
-        )
-        text = (
-            f"GRAPH ?t{n} {{ {row} }} FILTER NOT EXISTS {{ GRAPH ?u{n} {{ {later} }} "
-            f"FILTER(?u{n} > ?t{n}) }}"
-        )
-        return Drawn(text, [number] if number else [])
-
-    def draw_static(self) -> Drawn:
-        """What is registered of a patient, or ward."""
-        n = self.next()
-        text, number = self.random.choice(_STATIC[self.of_patients])
-        return Drawn(text.format(n=n), [number.format(n=n)] if number else [])
-
-    def draw_group(self) -> Drawn:
-        """Groups; now and then of several patterns, or the first of them."""
-        shape = self.random.random()
-        if shape < 0.6:
-            return super().draw_group()
-        name = f"?a{self.next()}"
-        if shape < 0.75:
-            inner = self.draw_body(1)
-            call = self.draw_call(Drawn(inner.text, inner.sure))
-            text = f"{{ SELECT ?d ({call} AS {name}) {{ {inner.text} }} GROUP BY ?d }}"
-            return Drawn(text, [name])
-        rows = self.draw_rows()
-        groups = f"SELECT ?d ({self.draw_call(rows)} AS {name}) {{ {rows.text} }} GROUP BY ?d"
-        if shape < 0.85:
-            order = self.random.choice([f"DESC({name}) ?d", f"{name} ?d", "?d"])
-            return Drawn(f"{{ {groups} ORDER BY {order} LIMIT 2 }}", [name])
-        if shape < 0.92:
-            row = self.draw_rows()
-            once = self.random.choice(["", "DISTINCT "])
-            names = ["?d", *row.sure]
-            return Drawn(f"{{ SELECT {once}{' '.join(names)} {{ {row.text} }} }}", row.sure)
-        most = f"?a{self.next()}"
-        hidden = groups.replace("?d", f"?y{self.number}")
-        total = f"{{ SELECT (MAX({name}) AS {most}) {{ {{ {hidden} }} }} }}"
-        other = self.draw_rows()
-        return Drawn(f"{other.text} {total}", [*other.sure, most])
+        of_patients = random.random() < 0.7
+        triples = _PATIENT if of_patients else _WARD
+        super().__init__(random, triples, _LATEST[of_patients], _STATIC[of_patients], totals=True)
