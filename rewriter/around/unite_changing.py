@@ -10,9 +10,9 @@ from ontoweir.rewriter.aggregates.row_union import show_columns
 from ontoweir.rewriter.aggregates.unite_parts import PART, unite_parts
 from ontoweir.rewriter.around.join_one import join_one, names_one
 from ontoweir.rewriter.around.level_sides import is_null, level_sides, name_columns, type_nulls
-from ontoweir.rewriter.around.nest_running import nest_side
 from ontoweir.rewriter.around.open_around import open_around
 from ontoweir.rewriter.differences.since_first import list_begins
+from ontoweir.rewriter.grouped.nest_side import nest_side
 from ontoweir.rewriter.joined.part_rows import read_begun, type_joined
 from ontoweir.rewriter.model.joined import Joined, JoinedPart, JoinKind
 from ontoweir.rewriter.model.share_steps import UnitsDiffer

@@ -1,6 +1,6 @@
-"""SELECTs around groups: of the rows of windows, as these groups; of all rows so far, with HAVING.
+"""SELECTs around groups: of the rows of windows, as these groups; and of all rows so far.
 
 Takes a query of SQL as it is written; makes one whose groups have the outer conditions in HAVING
-and WHERE, and the static relations that are joined with them in FROM; or one around groups so far
-that has their HAVING. Doors: `merge_groups`, `lift_having`.
+and WHERE, and the static relations that are joined with them in FROM; or one around groups so far,
+which has their HAVING. Doors: `merge_groups`, `lift_having`, `nest_side`.
 """

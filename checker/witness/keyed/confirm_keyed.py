@@ -15,7 +15,7 @@ from ontoweir.checker.witness.evaluate_naively import RepeatedError
 from ontoweir.checker.witness.is_legal import is_legal
 from ontoweir.checker.witness.keyed.compute import UnknownAnswerError, compute
 from ontoweir.checker.witness.keyed.drop_counts import drop_counts, drop_numbers
-from ontoweir.checker.witness.keyed.far_us import LAST_US, far_us
+from ontoweir.checker.witness.keyed.far_us import LAST_US, MOST_ROWS, far_us
 from ontoweir.checker.witness.keyed.find_keys import Keys, find_keys
 from ontoweir.checker.witness.keyed.hold_naively import hold_naively
 from ontoweir.checker.witness.witness import Witness, WitnessRow
@@ -113,8 +113,8 @@ def tells_apart(union: SpjUnion, catalog: Catalog, witness: Witness, way: Way) -
 
 
 def _shares(witness: Witness, catalog: Catalog, keys: Keys, gap_us: int) -> bool:
-    """Whether each optional tuple and its suffix have a key of their own, and suffixes are far from
-    all else."""
+    """Whether each optional tuple and its suffix have a key of their own, with MOST_ROWS rows at
+    most, and suffixes are far from all else."""
 
     def key_of(row: WitnessRow) -> Any:
         values, column = dict(row.values), keys[row.table]
@@ -131,9 +131,10 @@ def _shares(witness: Witness, catalog: Catalog, keys: Keys, gap_us: int) -> bool
     try:
         mine = [key_of(row) for row in witness.optional]
         theirs = [{key_of(row) for row in s if row.step is not None} for s in witness.suffixes]
+        counted = Counter(map(key_of, timed))
     except UnknownAnswerError:
         return False
-    if len({*mine}) < len(mine) or None in mine:
+    if len({*mine}) < len(mine) or None in mine or max(counted.values()) > MOST_ROWS:
         return False
     for key, suffix, others in zip(mine, witness.suffixes, theirs, strict=True):
         if not suffix or any(r.step is None for r in suffix) or others != {key}:

@@ -83,6 +83,9 @@ so that it says the same however many tuples it has."""
 LAST_US = 8_000 * 365 * 86_400 * 10**6
 """The times of a witness are not later (µs since 1970)."""
 
+MOST_ROWS = 100
+"""A key has so many rows at most in a witness."""
+
 _LONGEST_US = 200 * 365 * 86_400 * 10**6
 """Longer times are not laid out."""
 
@@ -197,8 +200,9 @@ def _is_difference(part: object) -> bool:
 
 
 def _stretch(parts: Sequence[object]) -> int:
-    """More than any difference of times that sums and products with the numbers of a query can be
-    compared with (endless, where more is computed of numbers)."""
+    """More than any difference of times that sums and products with the numbers of a query, or a
+    mean of as many as a key has rows, can be compared with (endless, where more is computed of
+    numbers)."""
     product, compared, endless = 1.0, 1.0, 10 * _LONGEST_US
     for part in parts:
         match part:
@@ -216,17 +220,19 @@ def _stretch(parts: Sequence[object]) -> int:
                 compared += _size(part.right)
             case _:
                 pass
-        if product * compared > endless:
+        if MOST_ROWS * product * compared > endless:
             return endless
-    return ceil(product * compared)
+    return ceil(MOST_ROWS * product * compared)
 
 
 def _size(part: object) -> float:
-    """More than a number, or one divided by it (0: it is no number, or 0)."""
+    """Not less than a number, and one divided by it, and more where it is not 1 (0: it is no
+    number, or 0)."""
     number = part.value if isinstance(part, Value | Constant) else None
     if not isinstance(number, int | float | Decimal) or not isfinite(number) or not number:
         return 0.0
-    return 2 * max(abs(float(number)), 1 / abs(float(number)))
+    size = max(abs(float(number)), 1 / abs(float(number)))
+    return size if size == 1 else 2 * size
 
 
 def _list_times(part: object, step_us: int) -> Iterator[int]:

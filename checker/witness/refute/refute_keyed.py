@@ -22,6 +22,7 @@ from ontoweir.checker.witness.keyed.confirm_keyed import (
 )
 from ontoweir.checker.witness.keyed.far_us import (
     DAYS,
+    MOST_ROWS,
     far_us,
     list_parts,
     list_read,
@@ -50,9 +51,6 @@ from ontoweir.rewriter.model.watch_time import OutOfTimeError, phase
 
 _TRIES = 80
 """So many drawings are looked at."""
-
-_MOST_ROWS = 100
-"""A key has so many rows at most."""
 
 _MOST_FIRST = 8
 """So many rows, at most, are the first of all: as many others are laid out before them."""
@@ -201,7 +199,7 @@ class _Drawer:
             if isinstance(table := self.catalog.relations.get(name), Relation)
             for _ in range(self.random.choice((0, 1, 1)))
         ]
-        counts = [n for n in self.constants if isinstance(n, int) and 0 < n <= _MOST_ROWS // 2]
+        counts = [n for n in self.constants if isinstance(n, int) and 0 < n < MOST_ROWS // 2]
         near = [n + d for n in counts for d in (-1, 0, 1)]
         before = max(1, self.random.choice([1, 1, 2, 3, *near]))
         after = max(1, self.random.choice([1, 1, 1, 2, *(n for n in near if n < before + 2)]))
