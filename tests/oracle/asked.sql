@@ -91,6 +91,10 @@ SELECT DISTINCT CAST(ts AS DATE) AS d, HOUR(ts) AS h, level FROM reading WHERE E
 SELECT DISTINCT HOUR(ts) AS h FROM reading WHERE EARLY AND level > 5
 SELECT HOUR(ts) AS h FROM reading WHERE EARLY AND level > 5 GROUP BY h
 SELECT sensor FROM reading WHERE EARLY GROUP BY sensor, level
+SELECT sensor, ts, grade FROM alarm WHERE EARLY QUALIFY ROW_NUMBER() OVER (PARTITION BY grade ORDER BY ts, sensor) = 1
+SELECT * FROM (SELECT sensor, ts, grade, ROW_NUMBER() OVER (PARTITION BY grade ORDER BY ts, sensor DESC) AS n FROM alarm WHERE EARLY) AS x WHERE x.n <= 1
+SELECT CAST(CAST(ts AS DATE) AS VARCHAR) AS d, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1
+SELECT CAST(HOUR(ts) AS VARCHAR) AS h, sensor, level FROM reading WHERE EARLY AND level > 5
 SELECT ts, sensor, level, COUNT(*) OVER (PARTITION BY UPPER(sensor) ORDER BY ts) AS n FROM reading WHERE EARLY
 SELECT *, SUM(level) OVER (PARTITION BY CASE WHEN level > 5 THEN 'high' ELSE 'low' END ORDER BY ts) AS s FROM reading WHERE EARLY
 SELECT k, ts, MAX(level) OVER (PARTITION BY k ORDER BY ts) AS m FROM (SELECT HOUR(ts) AS k, ts, level FROM reading WHERE EARLY) AS x

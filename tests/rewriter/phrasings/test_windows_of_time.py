@@ -196,6 +196,22 @@ def test_groups_under_union_all_are_rows_of_subqueries() -> None:
         read(f"{running} UNION ALL SELECT 1, COUNT(*) AS n FROM reading")
 
 
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [("YYYY-MM-DD", "%Y-%m-%d"), ("DD/MM/YYYY HH24:MI:SS", "%d/%m/%Y %H:%M:%S")],
+)
+def test_formats_of_postgresql_are_those_of_strftime(given: str, meant: str) -> None:
+    text = "SELECT {} AS d, COUNT(*) AS n FROM reading GROUP BY 1"
+    assert read(text.format(f"TO_CHAR(ts, '{given}')")) == read(
+        text.format(f"STRFTIME(ts, '{meant}')")
+    )
+
+
+def test_other_formats_are_refused() -> None:
+    with pytest.raises(QueryError):
+        read("SELECT TO_CHAR(ts, 'Month') AS d FROM reading")
+
+
 def test_expressions_over_aggregates_of_several_parts() -> None:
     made = read(
         "SELECT date_trunc('hour', a.ts) AS h, COUNT(b.level) / COUNT(a.hum) AS x FROM reading a "
