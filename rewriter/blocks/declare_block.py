@@ -80,7 +80,7 @@ def declare_block(union: SpjUnion, name: str, catalog: Catalog) -> DeclaredBlock
             base.source,
             lags=tuple(_list_lags(union, closing, made, shown, catalog)),
             unit_us=_find_unit(union, closing, base.step_us, catalog),
-            filled=tuple(n for n in rest if n in shown and _is_there(n, union, catalog)),
+            filled=tuple(n for n in rest if n in shown and is_there(n, union, catalog)),
         ),
         behind,
         apart,
@@ -110,8 +110,14 @@ def _find_row_key(union: SpjUnion, rest: Sequence[str], catalog: Catalog) -> tup
     return None if not keys else tuple(of[c] for c in min(keys, key=len))
 
 
-def _is_there(name: str, union: SpjUnion, catalog: Catalog) -> bool:
-    """Whether a column of a group is never NULL: a condition says so, or what it is made of."""
+def is_there(name: str, union: SpjUnion, catalog: Catalog) -> bool:
+    """Whether a column of a group is never NULL: a condition says so, or what it is made of.
+
+    Args:
+        name: what is grouped by.
+        union: an aggregate query.
+        catalog: with its views, blocks, buckets and derived columns (`extend_catalog`).
+    """
     for query in union.disjuncts:
         output = dict(query.outputs)[name]
         if not isinstance(output, LiteralOutput):

@@ -47,6 +47,7 @@ from ontoweir.rewriter.recent.latest_of_union import latest_of_union
 from ontoweir.rewriter.registers.group_held import group_held
 from ontoweir.rewriter.sql.read_sql_part import SqlPart, read_sql_part, unite_read
 from ontoweir.rewriter.sql.spell_query import spell_query
+from ontoweir.rewriter.subqueries.column_names import free_name
 from ontoweir.rewriter.subqueries.merge_subqueries import merge_subqueries
 from ontoweir.rewriter.subqueries.select_answers import Answers
 from ontoweir.rewriter.subqueries.stack_rows import stack_rows
@@ -54,6 +55,9 @@ from ontoweir.rewriter.syntax.name_items import unique_names
 from ontoweir.rewriter.syntax.place_errors import place_errors
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse_bags
+from ontoweir.rewriter.updates.declare_updates import declare_updates
+from ontoweir.rewriter.updates.keep_groups import keep_groups
+from ontoweir.rewriter.updates.limit_keys import limit_keys
 from ontoweir.rewriter.versions.meet_tables import meet_tables
 from ontoweir.rewriter.versions.meet_versions import meet_versions
 from ontoweir.rewriter.views.make_sets import SetMaker
@@ -96,8 +100,10 @@ def _parse(
         whole = spell_query(text, catalog)
         written, catalog, reader.statics = read_statics(whole, catalog)
         catalog = begin_with(written, catalog)
+        written = limit_keys(written, catalog)
         if refused is not None:
             kept = keep_computed(written, catalog, reader.read_absence)
+            kept = keep_groups(*(kept or (written, catalog)), reader.read_groups) or kept
             if kept is None:
                 raise refused
             written, catalog = kept
@@ -189,6 +195,18 @@ class _Reader:
         made = make_absence(trees, read, name, catalog)
         self.blocks.append(made.block)
         return (made.block.stream.name, made.columns), made.catalog
+
+    def read_groups(
+        self, tree: "exp.Select", catalog: Catalog, name: str
+    ) -> tuple[Block, Catalog] | None:
+        """The rows that the groups of a query have had, as a stream of the catalog."""
+        taken = {n.lower() for n in (*catalog.streams, *catalog.relations)}
+        free = free_name(name, taken)
+        union = self.read_whole(settle_phrasings(tree, catalog), catalog, free)
+        if (block := declare_updates(union, free, catalog)) is None:
+            return None
+        self.blocks.append(block)
+        return block, _add_streams(catalog, [block])
 
     def _meet(
         self, tree: "exp.Query", catalog: Catalog

@@ -11,6 +11,7 @@ from ontoweir.rewriter.greatest.order_texts import order_texts
 from ontoweir.rewriter.groups.read_sql_aggregate import name_quantiles
 from ontoweir.rewriter.nulls.settle_false import settle_false
 from ontoweir.rewriter.reshaped.move_having import move_having
+from ontoweir.rewriter.reshaped.name_subqueries import name_subqueries
 from ontoweir.rewriter.reshaped.number_first import number_first
 from ontoweir.rewriter.reshaped.open_rows import open_rows
 from ontoweir.rewriter.reshaped.read_unpivots import read_unpivots
@@ -34,7 +35,8 @@ def spell_query(text: str, catalog: Catalog) -> "exp.Query":
         SqlRefusal: one of these is not read.
         QueryError: the text is not SQL.
     """
-    tree = read_unpivots(name_quantiles(parse_names(text, catalog)), catalog)
+    tree = name_subqueries(parse_names(text, catalog), catalog)
+    tree = read_unpivots(name_quantiles(tree), catalog)
     tree = spell_now(spell_parts(spell_values(open_rows(tree))), catalog)
     tree = number_first(limit_filters(move_having(tree), catalog), catalog)
     return widen_unions(order_texts(settle_false(tree, catalog), catalog), catalog)
