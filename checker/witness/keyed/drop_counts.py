@@ -3,16 +3,21 @@
 from dataclasses import replace
 
 from ontoweir.rewriter.model.aggregation import AggregateFunction, Aggregation
+from ontoweir.rewriter.model.joined import JoinKind
 from ontoweir.rewriter.model.spj import SpjUnion
 
 _ADD = (AggregateFunction.COUNT, AggregateFunction.SUM)
+_BESIDE = (AggregateFunction.MIN, AggregateFunction.MAX, AggregateFunction.AVG)
+"""Beside COUNT(*): where it stays, these change with a row for any number of others that are alike,
+or for none."""
 
 
 def drop_counts(union: SpjUnion) -> tuple[SpjUnion, tuple[str, ...]] | None:
     """The query of the rows that a query counts, or adds up, in groups at last; and the columns by
     which these are told apart (None: it does something else at last, or does not show them).
 
-    Which of the groups change with a row does not depend on what else is in them.
+    Which of the groups change with a row does not depend on what else is in them. Where nothing is
+    grouped there is one, and no column.
 
     Args:
         union: the query.
@@ -22,7 +27,8 @@ def drop_counts(union: SpjUnion) -> tuple[SpjUnion, tuple[str, ...]] | None:
         if joined.row is None or joined.row.groups is None or joined.numbered is not None:
             return None
         outer, row = joined.row.groups, replace(joined.row, groups=None)
-        made = replace(union, joined=replace(joined, row=row))
+        parts = tuple(part for part in joined.parts if part.kind is not JoinKind.BEGUN)
+        made = replace(union, joined=replace(joined, parts=parts, row=row))
     elif standing is not None:
         if standing.groups is None or standing.distinct:
             return None
@@ -57,9 +63,14 @@ def drop_numbers(union: SpjUnion) -> tuple[SpjUnion, int] | None:
 
 
 def _only_adds(groups: Aggregation) -> bool:
-    """Whether groups are told as they are, with counts and sums, and what tells them apart."""
+    """Whether groups are told as they are, with counts and sums, and what tells them apart; beside
+    counts of all rows, also with extremes and means."""
     changes = groups.panes or groups.session_us or groups.around or groups.numbered
-    if changes is not None or not groups.shows_rows or not groups.group:
+    if changes is not None or not groups.shows_rows:
         return False
     shown = {*groups.group} <= {*groups.columns}
-    return shown and all(a.function in _ADD for a in groups.aggregates)
+    counted = any(
+        a.function is AggregateFunction.COUNT and not a.argument for a in groups.aggregates
+    )
+    added = (*_ADD, *_BESIDE) if counted else _ADD
+    return shown and all(a.function in added for a in groups.aggregates)

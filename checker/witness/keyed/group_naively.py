@@ -20,7 +20,7 @@ def group_naively(
     """What is told of the groups of rows, and its columns.
 
     Args:
-        groups: by a key, in no panes and sessions.
+        groups: in no panes and sessions; without a key there is one, also of no rows.
         names: of the rows' values.
         rows: that are grouped.
 
@@ -47,12 +47,12 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
 
 def _group(groups: Aggregation, names: Sequence[str], rows: Rows) -> list[dict[str, Any]]:
     """The groups' rows, with all that is computed of them."""
-    if groups.panes is not None or groups.session_us is not None or not groups.group:
+    if groups.panes is not None or groups.session_us is not None:
         raise UnknownAnswerError
     place = {name: n for n, name in enumerate(names)}
     if rows and not {*groups.variables} <= place.keys():
         raise UnknownAnswerError
-    found: dict[tuple[Any, ...], Rows] = {}
+    found: dict[tuple[Any, ...], Rows] = {} if groups.group else {(): Counter()}
     for row, count in rows.items():
         found.setdefault(tuple(row[place[n]] for n in groups.group), Counter())[row] += count
     made = []

@@ -1,6 +1,6 @@
 """The concrete rows of laid out copies."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -100,7 +100,10 @@ def make_rows(
         if suffix or not layout.again:
             suffixes.append(tuple(suffix))
     streamed = [*fixed, *optional, *(r for s in suffixes for r in s)]
-    held = [*statics.values(), *_referenced(catalog, streamed, list(statics.values()), spare)]
+    held = [
+        *statics.values(),
+        *refer_statics(catalog, streamed, list(statics.values()), spare.fill),
+    ]
     return Witness(half, (*held, *fixed), tuple(optional), tuple(suffixes))
 
 
@@ -180,10 +183,20 @@ def _holds(text: str, op: Op, limit: str) -> bool:
             assert_never(op)
 
 
-def _referenced(
-    catalog: Catalog, rows: list[WitnessRow], statics: list[WitnessRow], spare: UnusedColumns
+def refer_statics(
+    catalog: Catalog,
+    rows: Sequence[WitnessRow],
+    statics: Sequence[WitnessRow],
+    fill: Callable[[str, Sequence[str]], Mapping[str, Any]],
 ) -> list[WitnessRow]:
-    """Rows of static relations that declared references demand, of streams and of such rows."""
+    """Rows of static relations that declared references demand, of streams and of such rows.
+
+    Args:
+        catalog: the tables.
+        rows: of streams.
+        statics: those that are there already.
+        fill: values of columns of a relation that nothing is demanded of.
+    """
     made: dict[tuple[str, tuple[Any, ...]], WitnessRow] = {}
     there = [(r.table, dict(r.values)) for r in statics]
     todo = [*rows, *statics]
@@ -203,7 +216,7 @@ def _referenced(
             unknown = [
                 c.name for c in relation.columns if c.name not in target and c.expression is None
             ]
-            others = spare.fill(ref.relation, unknown)
+            others = fill(ref.relation, unknown)
             plain = [c.name for c in relation.columns if c.expression is None]
             content = {name: target.get(name, others.get(name)) for name in plain}
             found = WitnessRow(

@@ -5,7 +5,7 @@ with other keys are the counterexample, which is confirmed as a whole.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from math import lcm
 from random import Random
@@ -30,6 +30,7 @@ from ontoweir.checker.witness.keyed.far_us import (
 from ontoweir.checker.witness.keyed.find_keys import Keys, read_tables
 from ontoweir.checker.witness.keyed.find_width import find_width
 from ontoweir.checker.witness.keyed.list_constants import constants_by_column, list_constants
+from ontoweir.checker.witness.layout.make_rows import refer_statics
 from ontoweir.checker.witness.witness import Witness, WitnessRow
 from ontoweir.mappings.model.catalog import (
     BooleanType,
@@ -109,6 +110,8 @@ class _Drawn:
     after_at: tuple[int, ...]
     first: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     others: int = 0
+    referred: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By relation, what rows have there that others refer to."""
 
     def spread(self, size: int) -> Witness:
         """The rows of so many keys: those of one after those of the other, and the suffixes after
@@ -137,7 +140,12 @@ class _Drawn:
                     for at_us, (table, content) in zip(self.after_at, self.after, strict=True)
                 )
             )
-        return Witness(size, tuple(fixed), tuple(optional), tuple(suffixes))
+        timed = [*fixed[len(self.statics) :], *optional, *(r for s in suffixes for r in s)]
+        more = refer_statics(self.catalog, timed, self.statics, self._fill)
+        return Witness(size, (*more, *fixed), tuple(optional), tuple(suffixes))
+
+    def _fill(self, relation: str, names: Sequence[str]) -> Mapping[str, Any]:
+        return {name: self.referred[relation][name] for name in names}
 
     @property
     def _streams(self) -> list[Stream]:
@@ -215,6 +223,7 @@ class _Drawer:
             tuple(self._rows(names, after, others)),
             tuple(self._times(before, before)),
             tuple(self._times(after, after - 1)),
+            referred=self._refer(),
         )
         if not way.first:
             return drawn
@@ -223,6 +232,18 @@ class _Drawer:
         later = drawn.before * (times + self.random.randint(0, 1))
         at = tuple(n * self.gap_us for n in range(len(later)))
         return replace(drawn, first=first, others=way.first, after=later, after_at=at)
+
+    def _refer(self) -> dict[str, dict[str, Any]]:
+        """What rows have of the relations that rows of the query's tables refer to."""
+        found: dict[str, dict[str, Any]] = {}
+        todo = [*self.tables]
+        while todo:
+            for reference in self.catalog.table(todo.pop()).references:
+                if reference.relation not in found:
+                    relation = self.catalog.relations[reference.relation]
+                    found[relation.name] = self._content(relation)
+                    todo.append(relation.name)
+        return found
 
     def _times(self, count: int, near: int) -> Iterator[int]:
         """When some rows are, from the first one on: far from each other, or, where the query has
