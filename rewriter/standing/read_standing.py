@@ -7,6 +7,7 @@ from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.rewriter.joins.find_absence import PartKind, find_absence, split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
+from ontoweir.rewriter.standing.name_apart import name_apart
 from ontoweir.rewriter.standing.nest_latest import says_which
 from ontoweir.rewriter.standing.standing_rows import KEY, StandingRows
 from ontoweir.rewriter.windows.read_sql_windows import is_now
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 def read_standing(tree: "exp.Query", catalog: Catalog) -> StandingRows | None:
     """SELECT … FROM s WHERE NOT EXISTS (SELECT 1 FROM t WHERE t.k = s.k AND t.ts > s.ts), where
-    nothing says how much later; or the same as an ANTI JOIN. Where the times are not compared, none
-    may come before it either.
+    nothing says how much later; or the same as an ANTI JOIN, or by NOT IN of columns that always
+    have a value. Where the times are not compared, none may come before it either.
 
     None: it is something else.
 
@@ -34,27 +35,35 @@ def read_standing(tree: "exp.Query", catalog: Catalog) -> StandingRows | None:
         flat, parts = find_absence(tree)
     except SqlRefusal:
         return None
-    if len(parts) != 1 or parts[0].kind is not PartKind.ABSENT or parts[0].compared is not None:
+    if len(parts) != 1 or parts[0].kind is not PartKind.ABSENT:
         return None
     if len(parts[0].rows) != 1 or flat.find(exp.Subquery, exp.Exists) is not None:
         return None
-    outer, inner = _scope(flat, catalog), _scope(parts[0].rows[0], catalog)
+    outer, inner, rows = _scope(flat, catalog), _scope(parts[0].rows[0], catalog), parts[0].rows[0]
     if outer is None or inner is None:
         return None
+    compared = [sides for sides, _ in parts[0].compared or ()]
+    for n, sought in enumerate(compared):
+        compared[n], rows = name_apart(sought, rows, outer, inner)
+        inner = _scope(rows, catalog) or inner
     mine, theirs = _only_stream(outer), _only_stream(inner)
     if mine is None or theirs is None:
         return None
     made = _Reader(outer, inner, mine, theirs)
-    joins = parts[0].rows[0].args.get("joins") or ()
-    if not all(made.is_inside(join) for join in joins):
+    if not all(made.is_inside(join) for join in rows.args.get("joins") or ()):
         return None
-    where = parts[0].rows[0].args.get("where")
-    for condition in split_conjuncts(where.this) if where is not None else ():
-        if not made.read(condition):
-            return None
+    where = rows.args.get("where")
+    said = [] if where is None else list(split_conjuncts(where.this))
+    for searched in compared:
+        shown = rows.expressions[0].unalias()
+        if not (made.is_there(searched) and made.is_there(shown)):
+            return None  # a NULL among them makes NOT IN unknown
+        said.append(exp.EQ(this=shown.copy(), expression=searched.copy()))
+    if not all(map(made.read, said)):
+        return None
     if not made.key:
         return None
-    return _make(flat, parts[0].rows[0], made, distinct=tree.args.get("distinct") is not None)
+    return _make(flat, rows, made, distinct=tree.args.get("distinct") is not None)
 
 
 def _scope(select: "exp.Select", catalog: Catalog) -> Scope | None:
@@ -122,6 +131,17 @@ class _Reader:
             return False
         self.later, self.inclusive = True, kind is exp.GTE
         return self._is_time(left) and self._is_time(right)
+
+    def is_there(self, column: "exp.Expr") -> bool:
+        """Whether it is a column that always has a value."""
+        from sqlglot import exp
+
+        if not isinstance(column, exp.Column):
+            return False
+        side, alias, name = self._side(column)
+        scope = {"inner": self.inner, "outer": self.outer}.get(side)
+        found = None if scope is None else scope.tables[alias].column(name)
+        return found is not None and not found.nullable
 
     def is_inside(self, join: "exp.Expr") -> bool:
         """Whether a join of the subquery says nothing of the rows around it."""
