@@ -47,6 +47,7 @@ from ontoweir.rewriter.recent.latest_of_union import latest_of_union
 from ontoweir.rewriter.registers.group_held import group_held
 from ontoweir.rewriter.sql.read_sql_part import SqlPart, read_sql_part, unite_read
 from ontoweir.rewriter.sql.spell_query import spell_query
+from ontoweir.rewriter.standing.open_for import open_for
 from ontoweir.rewriter.subqueries.column_names import free_name
 from ontoweir.rewriter.subqueries.merge_subqueries import merge_subqueries
 from ontoweir.rewriter.subqueries.select_answers import Answers
@@ -104,6 +105,7 @@ def _parse(
         if refused is not None:
             kept = keep_computed(written, catalog, reader.read_absence)
             kept = keep_groups(*(kept or (written, catalog)), reader.read_groups) or kept
+            kept = open_for(*(kept or (written, catalog)), reader.read_rows) or kept
             if kept is None:
                 raise refused
             written, catalog = kept
@@ -195,6 +197,17 @@ class _Reader:
         made = make_absence(trees, read, name, catalog)
         self.blocks.append(made.block)
         return (made.block.stream.name, made.columns), made.catalog
+
+    def read_rows(
+        self, tree: "exp.Select", catalog: Catalog
+    ) -> "tuple[exp.Select, Catalog] | None":
+        """A SELECT beside whose rows others are not, as one over a stream of those rows."""
+        from sqlglot import exp
+
+        catalog = _add_streams(catalog, self.blocks)
+        trees, catalog = merge_subqueries(tree, catalog, self.read_answers, self.read_absence)
+        made = trees[0]
+        return (made, catalog) if len(trees) == 1 and isinstance(made, exp.Select) else None
 
     def read_groups(
         self, tree: "exp.Select", catalog: Catalog, name: str
