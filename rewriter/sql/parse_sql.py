@@ -37,6 +37,8 @@ from ontoweir.rewriter.joined.read_changing import read_changing
 from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, StillSeveral, StreamColumns
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.read_as_of import read_as_of
+from ontoweir.rewriter.lasting.open_for import open_for
+from ontoweir.rewriter.lasting.spell_latest import spell_latest
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import Block, SpjQuery, SpjUnion
 from ontoweir.rewriter.nulls.null_places import NOWHERE, NullPlaces
@@ -47,7 +49,6 @@ from ontoweir.rewriter.recent.latest_of_union import latest_of_union
 from ontoweir.rewriter.registers.group_held import group_held
 from ontoweir.rewriter.sql.read_sql_part import SqlPart, read_sql_part, unite_read
 from ontoweir.rewriter.sql.spell_query import spell_query
-from ontoweir.rewriter.standing.open_for import open_for
 from ontoweir.rewriter.subqueries.column_names import free_name
 from ontoweir.rewriter.subqueries.merge_subqueries import merge_subqueries
 from ontoweir.rewriter.subqueries.select_answers import Answers
@@ -103,7 +104,9 @@ def _parse(
         catalog = begin_with(written, catalog)
         written = limit_keys(written, catalog)
         if refused is not None:
-            kept = keep_computed(written, catalog, reader.read_absence)
+            spelled = spell_latest(written, catalog)
+            kept = None if spelled == written else (spelled, catalog)
+            kept = keep_computed(*(kept or (written, catalog)), reader.read_absence) or kept
             kept = keep_groups(*(kept or (written, catalog)), reader.read_groups) or kept
             kept = open_for(*(kept or (written, catalog)), reader.read_rows) or kept
             if kept is None:

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.read_select import read_from
+from ontoweir.rewriter.differences.name_apart import name_apart
 from ontoweir.rewriter.joins.find_absence import PartKind, find_absence, split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
-from ontoweir.rewriter.standing.name_apart import name_apart
 from ontoweir.rewriter.standing.nest_latest import says_which
 from ontoweir.rewriter.standing.standing_rows import KEY, StandingRows
 from ontoweir.rewriter.windows.read_sql_windows import is_now

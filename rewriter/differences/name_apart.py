@@ -1,11 +1,11 @@
 """NOT IN of rows whose table is called as one around it is."""
 
+from itertools import count
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.sql.read_scope import Scope
 from ontoweir.rewriter.differences.name_columns import name_tables
 from ontoweir.rewriter.joins.own_nodes import list_own
-from ontoweir.rewriter.subqueries.column_names import free_name
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -32,7 +32,8 @@ def name_apart(
     for alias in inner.tables:
         if alias.lower() not in map(str.lower, outer.tables):
             continue
-        other = exp.to_identifier(free_name(alias, taken), quoted=True)
+        free = next(f"{alias} {n}" for n in count(2) if f"{alias} {n}".lower() not in taken)
+        other = exp.to_identifier(free, quoted=True)
         taken.add(other.name.lower())
         for table in [t for t in list_own(made, exp.Table) if isinstance(t, exp.Table)]:
             if table.alias_or_name.lower() == alias.lower():

@@ -1,18 +1,18 @@
 """Rows that have been open for some time: what came so long before NOW(), and is not ended yet."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
-from ontoweir.mappings.model.time_bucket import Moments
 from ontoweir.mappings.sql.read_scope import SqlRefusal, column_names
+from ontoweir.rewriter.differences.name_apart import name_apart
 from ontoweir.rewriter.differences.name_columns import name_tables
 from ontoweir.rewriter.joins.find_absence import PartKind, find_absence, split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.own_nodes import list_own
-from ontoweir.rewriter.standing.name_apart import name_apart
+from ontoweir.rewriter.lasting.read_delay import read_delay
 from ontoweir.rewriter.subqueries.column_names import free_name
-from ontoweir.rewriter.windows.read_sql_windows import is_now, read_sql_windows
+from ontoweir.rewriter.windows.read_sql_windows import is_now
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -62,7 +62,7 @@ def _find(select: "exp.Select", catalog: Catalog) -> "_Open | None":
     ((alias, stream),) = streams.items()
     said = list(split_conjuncts(where.this))
     late = [c for c in said if any(map(is_now, c.walk()))]
-    after = _read_delay(late, alias, stream, catalog) if late else None
+    after = read_delay(late, alias, stream, catalog) if late else None
     try:
         _, parts = find_absence(select)
     except SqlRefusal:
@@ -82,31 +82,6 @@ def _find(select: "exp.Select", catalog: Catalog) -> "_Open | None":
     absent = [c for c in said if _is_absence(c)]
     kept = [c for c in said if c not in late and c not in absent]
     return _Open(select, scope, (alias, stream), kept, after, named, (other, inner))
-
-
-def _read_delay(
-    late: "Sequence[exp.Expr]", alias: str, stream: Stream, catalog: Catalog
-) -> int | None:
-    """How long before NOW() a row comes that is shown, in µs (None: something else is said)."""
-    from sqlglot import exp
-
-    table = exp.Table(this=exp.to_identifier(stream.name, quoted=True))
-    table.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
-    asked = exp.Select(expressions=[exp.column(stream.timestamp, alias, quoted=True)])
-    asked = asked.from_(table).where(*(c.copy() for c in late))
-    try:
-        windows = read_sql_windows(asked, catalog)
-    except SqlRefusal:
-        return None
-    buckets = [column.bucket for _, column in windows.columns]
-    if windows.ends or not windows.begins or windows.tree.args.get("where") is not None:
-        return None
-    times = [
-        b.buckets.after_us for b in buckets if b is not None and isinstance(b.buckets, Moments)
-    ]
-    if len(times) < len(buckets) or min(times) <= 0:
-        return None
-    return -(-max(times) // stream.step_us) * stream.step_us
 
 
 def _is_absence(condition: "exp.Expr") -> bool:
