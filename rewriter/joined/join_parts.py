@@ -21,6 +21,7 @@ from ontoweir.rewriter.joined.part_rows import PartRows, read_begun, read_rows
 from ontoweir.rewriter.joined.read_joined import JoinedSql, read_joined
 from ontoweir.rewriter.joined.refuse_beside import refuse_beside
 from ontoweir.rewriter.joined.write_row import name_column
+from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.model.joined import Joined, JoinedPart, JoinKind
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.ranked.open_statics import open_statics
@@ -121,7 +122,26 @@ class _Joiner:
         except SqlRefusal as refusal:
             return refusal
 
+    def _require(self) -> None:
+        """Let the rows of streams and static relations that are shown have values, where these are
+        not declared to be NULL."""
+        from sqlglot import exp
+
+        row, shown = self.found.row, {(n, c) for _, n, c in self.found.shown}
+        if row is not None and (row.args.get("group") or aggregates(row)):
+            return
+        if row is not None:
+            read = {c.name for e in row.expressions for c in e.find_all(exp.Column)}
+            parts = self.found.parts
+            shown = {(n, c) for n, c in shown if name_column(parts[n], c) in read}
+        for n, part in enumerate(self.found.parts):
+            if part.is_table and part.kind is JoinKind.INNER:
+                for name in (c for c in part.names.values() if (n, c) in shown and c in part.sure):
+                    column = exp.column(name, part.alias, quoted=True)
+                    part.said.append(exp.Not(this=exp.Is(this=column, expression=exp.Null())))
+
     def _join(self) -> SpjUnion | None:
+        self._require()
         for part in self.found.parts:
             rows = read_rows(part, self.catalog, self.read)
             if rows is None:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from ontoweir.mappings.sql.read_scope import Scope
 
-ReadRows = Callable[["exp.Select", Catalog], tuple["exp.Select", Catalog] | None]
-"""A SELECT with NOT EXISTS, as one over a stream of the rows beside which there is none, each at
-the time when that is final; and the catalog with it (None: it is none)."""
+ReadRows = Callable[["exp.Select", Catalog, str], tuple["exp.Select", Catalog] | None]
+"""A SELECT of a stream with NOT EXISTS, as one over a stream of the rows beside which there is
+none, each at the time when that is final; and the catalog with it (None: it is none)."""
 
 
 def open_for(
@@ -138,7 +138,7 @@ class _Open:
         within.where(exp.LTE(this=self._their_time(), expression=last), copy=False)
         absent = exp.Not(this=exp.Exists(this=within))
         asked = exp.Select(expressions=items).from_(table).where(*own, absent)
-        found = read(asked, catalog)
+        found = read(asked, catalog, self.stream.name)
         if found is None:
             return catalog
         flat, catalog = found

@@ -171,9 +171,16 @@ def _read_latest(inner: "exp.Select", catalog: Catalog) -> tuple[Stream, list[st
     if not latest or by[0].this.name.lower() != stream.timestamp.lower() or not parts:
         return None
     known = [stream.column(k) if k else None for k in keys]
-    if len(keys) < len(parts) or any(c is None or c.nullable for c in known):
+    where = inner.args.get("where")
+    told = (
+        [] if where is None else [c for c in split_conjuncts(where.this) if isinstance(c, exp.Not)]
+    )
+    there = {c.this.this.name.lower() for c in told if isinstance(c.this, exp.Is)}
+    if len(keys) < len(parts) or any(c is None for c in known):
         return None
     named = [c.name for c in known if c is not None]
+    if any(c is not None and c.nullable and c.name.lower() not in there for c in known):
+        return None
     alone = any({*k} <= {*named, stream.timestamp} for k in stream.keys)
     ranked = isinstance(window.this, exp.Rank | exp.DenseRank)
     if not ranked and not (isinstance(window.this, exp.RowNumber) and alone):

@@ -9,7 +9,7 @@ from ontoweir.rewriter.grouped.lift_having import lift_having
 from ontoweir.rewriter.joins.latest_rows import is_plain
 from ontoweir.rewriter.model.spj import Block
 from ontoweir.rewriter.subqueries.column_names import free_name
-from ontoweir.rewriter.updates.read_groups import is_of_groups
+from ontoweir.rewriter.updates.read_groups import is_of_groups, list_keys
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -85,6 +85,7 @@ def _write_rows(
         return name
 
     named = {e.alias.lower(): e.unalias() for e in inner.expressions if e.alias}
+    rows.set("group", exp.Group(expressions=[k.copy() for k in list_keys(inner)]))
     for key in rows.args["group"].expressions:
         keys.append(show(key))
     having = rows.args.get("having")

@@ -8,7 +8,7 @@ from ontoweir.mappings.sql.read_scope import find_name
 from ontoweir.rewriter.blocks.declare_groups import count_values
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
-from ontoweir.rewriter.updates.read_groups import is_of_groups
+from ontoweir.rewriter.updates.read_groups import is_of_groups, list_keys
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -71,7 +71,7 @@ def _limit(inner: "exp.Select", shown: str, table: Relation, column: str, catalo
 
     of = {e.alias_or_name.lower(): e.unalias() for e in inner.expressions}
     key = of.get(shown.lower())
-    if not isinstance(key, exp.Column) or key not in inner.args["group"].expressions:
+    if not isinstance(key, exp.Column) or key not in list_keys(inner):
         return
     if not _is_free(key, inner, catalog):
         return

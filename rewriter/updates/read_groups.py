@@ -28,3 +28,19 @@ def is_of_groups(inner: "exp.Expr") -> bool:
         return False
     plain = len(group.args) == 1 and all(isinstance(k, exp.Column) for k in group.expressions)
     return plain and bool(list_own(inner, exp.AggFunc))
+
+
+def list_keys(inner: "exp.Select") -> "list[exp.Expr]":
+    """What a SELECT groups by: the names that it gives itself stand for what they are.
+
+    Args:
+        inner: of groups by columns, whose names are as they were written.
+    """
+    from sqlglot import exp
+
+    named = {e.alias.lower(): e.unalias() for e in inner.expressions if isinstance(e, exp.Alias)}
+    keys = []
+    for key in inner.args["group"].expressions:
+        meant = None if key.table else named.get(key.name.lower())
+        keys.append(meant if isinstance(meant, exp.Column) else key)
+    return keys

@@ -294,3 +294,22 @@ def test_windows_with_steps_and_delays_equal_duckdb_at_every_time(seed: int) -> 
 @given(seed=SEEDS)
 def test_windows_equal_duckdb_at_every_time(seed: int) -> None:
     event(check(seed, windows=True))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT s.h + t.h AS c0 FROM s AS s, s AS t WHERE s.a <= t.a AND LATE",
+        "SELECT s.h AS c0, s.a + t.a AS c1 FROM s AS s, s AS t WHERE s.a <= t.a AND LATE",
+        "SELECT s.a AS c0, t.a * s.a AS c1 FROM s AS s, s AS t WHERE COALESCE(t.h, 0) = 0 AND LATE",
+    ],
+)
+def test_what_is_null_though_not_declared_is_no_answer_of_several_rows(text: str) -> None:
+    """As of one row; where it is asked for alone, a row with it is one."""
+    data: Tables = {
+        "s": ([*"abghdf", "ts"], [(3, None, "y", None, None, None, 1)]),
+        "t": ([*"abgh", "ts"], []),
+        "r": ([*"hag"], []),
+    }
+    late = "t.ts > NOW() - INTERVAL '2' MICROSECOND AND s.ts > NOW() - INTERVAL '2' MICROSECOND"
+    compare(Random(3), text.replace("LATE", late), data)
