@@ -123,8 +123,8 @@ class _Joiner:
             return refusal
 
     def _require(self) -> None:
-        """Let the rows of streams and static relations that are shown have values, where these are
-        not declared to be NULL."""
+        """Let the rows of streams that are shown have values, where these are not declared to be
+        NULL."""
         from sqlglot import exp
 
         row, shown = self.found.row, {(n, c) for _, n, c in self.found.shown}
@@ -135,7 +135,7 @@ class _Joiner:
             parts = self.found.parts
             shown = {(n, c) for n, c in shown if name_column(parts[n], c) in read}
         for n, part in enumerate(self.found.parts):
-            if part.is_table and part.kind is JoinKind.INNER:
+            if part.is_table and not part.streams and part.kind is JoinKind.INNER:
                 for name in (c for c in part.names.values() if (n, c) in shown and c in part.sure):
                     column = exp.column(name, part.alias, quoted=True)
                     part.said.append(exp.Not(this=exp.Is(this=column, expression=exp.Null())))

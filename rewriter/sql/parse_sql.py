@@ -11,7 +11,6 @@ from ontoweir.mappings.model.catalog import Catalog, Relation
 from ontoweir.mappings.sql.check_parts import check_parts
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.show_sql import writing
-from ontoweir.rewriter.aggregates.group_latest import group_latest
 from ontoweir.rewriter.aggregates.read_group_row import read_group_row
 from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.around.join_one import open_numbered
@@ -26,7 +25,7 @@ from ontoweir.rewriter.computed.keep_computed import keep_computed
 from ontoweir.rewriter.delays.delay_rows import delay_rows
 from ontoweir.rewriter.delays.hold_rows import hold_rows
 from ontoweir.rewriter.delays.hold_set import hold_set
-from ontoweir.rewriter.differences.since_first import begin_with, list_begins
+from ontoweir.rewriter.differences.since_first import begin_with
 from ontoweir.rewriter.earlier.beside_subqueries import beside_subqueries
 from ontoweir.rewriter.earlier.declare_preceding import list_preceding
 from ontoweir.rewriter.earlier.window_subqueries import window_subqueries
@@ -34,7 +33,6 @@ from ontoweir.rewriter.grouped.merge_groups import merge_groups
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.joined.join_parts import join_parts
 from ontoweir.rewriter.joined.number_nested import number_nested
-from ontoweir.rewriter.joined.part_rows import read_begun
 from ontoweir.rewriter.joined.read_changing import read_changing
 from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, StillSeveral, StreamColumns
 from ontoweir.rewriter.joins.is_set import aggregates
@@ -137,15 +135,8 @@ def _parse(
             blocks.extend(made.blocks)
             return made
 
-        def read_begun_too(one: "exp.Query") -> SpjUnion:
-            made = join(one, catalog, reader)
-            groups = None if made.standing is None else made.standing.groups
-            if groups is None or groups.group:
-                return made
-            begun = read_begun(list_begins(catalog), read_part).union
-            return group_latest(made, catalog, begun) or made
-
-        return hold_set(number_groups(number_nested(written, catalog), catalog, read_begun_too))
+        read = partial(join, known=catalog, own=reader)
+        return hold_set(number_groups(number_nested(written, catalog), catalog, read))
 
 
 def _read_tree(written: "exp.Query", catalog: Catalog, name: str, reader: "_Reader") -> SpjUnion:

@@ -65,9 +65,9 @@ def relax(catalog: Catalog, names: tuple[str, ...]) -> Catalog:
     return replace(catalog, streams=streams)
 
 
-def compare_text(text: str, names: tuple[str, ...], random: Random) -> str:
+def compare_text(text: str, names: tuple[str, ...], random: Random, *, keyed: bool = False) -> str:
     """A query of rows that come and go, of which `names` are the columns, over random rows: what
-    came of it."""
+    came of it; `keyed`: it begins with the first row whose key, h, has a value."""
     catalog, data = draw_data(random)
     catalog = replace(catalog, relations=CATALOG.relations)
     try:
@@ -77,7 +77,14 @@ def compare_text(text: str, names: tuple[str, ...], random: Random) -> str:
     if choose_emit(union) is not Emit.CHANGES:
         return "rows of windows alone"
     streams = union_streams(union)
-    since = min((row[-1] for n in "st" if n in streams for row in data[n][1]), default=0)
+    begin = [
+        row[-1]
+        for n in "st"
+        if n in streams
+        for row in data[n][1]
+        if not keyed or row[data[n][0].index("h")] is not None
+    ]
+    since = min(begin, default=MARKERS)
     return compare_told(random, text, names, union, (catalog, data), since)
 
 
