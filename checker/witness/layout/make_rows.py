@@ -99,11 +99,8 @@ def make_rows(
                     statics[key] = WitnessRow(o.table, None, values(o.alias, o.table, copy))
         if suffix or not layout.again:
             suffixes.append(tuple(suffix))
-    streamed = [*fixed, *optional, *(r for s in suffixes for r in s)]
-    held = [
-        *statics.values(),
-        *refer_statics(catalog, streamed, list(statics.values()), spare.fill),
-    ]
+    streamed, held = [*fixed, *optional, *(r for s in suffixes for r in s)], list(statics.values())
+    held += refer_statics(catalog, streamed, held, spare.fill)
     return Witness(half, (*held, *fixed), tuple(optional), tuple(suffixes))
 
 
