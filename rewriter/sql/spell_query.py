@@ -16,6 +16,7 @@ from ontoweir.rewriter.reshaped.number_first import number_first
 from ontoweir.rewriter.reshaped.open_rows import open_rows
 from ontoweir.rewriter.reshaped.read_unpivots import read_unpivots
 from ontoweir.rewriter.reshaped.spell_values import spell_values
+from ontoweir.rewriter.reshaped.vary_lengths import vary_lengths
 from ontoweir.rewriter.reshaped.widen_unions import widen_unions
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def spell_query(text: str, catalog: Catalog) -> "exp.Query":
         QueryError: the text is not SQL.
     """
     tree = name_subqueries(parse_names(text, catalog), catalog)
-    tree = read_unpivots(name_quantiles(tree), catalog)
+    tree = read_unpivots(name_quantiles(vary_lengths(tree, catalog)), catalog)
     tree = spell_now(spell_parts(spell_values(open_rows(tree))), catalog)
     tree = number_first(limit_filters(move_having(tree), catalog), catalog)
     return widen_unions(order_texts(settle_false(tree, catalog), catalog), catalog)
