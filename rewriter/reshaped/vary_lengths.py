@@ -21,7 +21,8 @@ _NAMED = {"to_seconds": "SECOND", "to_minutes": "MINUTE", "to_hours": "HOUR", "t
 def vary_lengths(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """`s.minutes = 30 AND e.ts < t.ts + INTERVAL '30' MINUTE OR s.minutes = 60 AND …` for `e.ts <
     t.ts + s.minutes * INTERVAL '1' MINUTE`, in WHERE and ON, where the column has few values, and
-    for `CASE … THEN INTERVAL … END`: how long rows wait is known for each. In place.
+    for `CASE … THEN INTERVAL … END`: how long rows wait is known for each. Beside NOW(), in a query
+    of rows, a UNION ALL of a query for each value, with a window each. It may be changed.
 
     Args:
         tree: the query, whose names are as they were written.
@@ -32,6 +33,12 @@ def vary_lengths(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """
     from sqlglot import exp
 
+    parts = _unite(tree, catalog)
+    if parts:
+        united: exp.Query = vary_lengths(parts[0], catalog)
+        for part in parts[1:]:
+            united = exp.union(united, vary_lengths(part, catalog), distinct=False, copy=False)
+        return united
     compared = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.EQ)
     for between in [b for b in tree.find_all(exp.Between) if _is_asserted(b) and _has_length(b)]:
         sides = ((exp.GTE, "low"), (exp.LTE, "high"))
@@ -48,6 +55,58 @@ def vary_lengths(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         condition.replace(whole)
         waiting += list(whole.find_all(*compared))
     return tree
+
+
+def _unite(tree: "exp.Query", catalog: Catalog) -> "list[exp.Select]":
+    """The queries for each value of a column that says how long before NOW() rows are (none: there
+    is no such column, or the query is none of rows)."""
+    from sqlglot import exp
+
+    rows = {"expressions", "from_", "joins", "where"}
+    if not isinstance(tree, exp.Select) or {k for k, v in tree.args.items() if v} - rows:
+        return []
+    if any(e.find(exp.AggFunc, exp.Window) is not None for e in tree.expressions):
+        return []
+    for condition in tree.find_all(exp.LT, exp.LTE, exp.GT, exp.GTE):
+        lengths = _list_lengths(condition) if any(map(_is_now, condition.walk())) else iter(())
+        column = next((c for n in lengths if (c := _column_of(n)) is not None), None)
+        if column is not None and _is_asserted(condition) and _is_inner(column, tree):
+            length = next(n for n in _list_lengths(condition) if _column_of(n) is column)
+            return [
+                _choose(tree, column, length, value)
+                for value in _list_values(column, length, catalog)
+            ]
+    return []
+
+
+def _choose(
+    tree: "exp.Select", column: "exp.Column", length: "exp.Expr", value: int
+) -> "exp.Select":
+    """The query of the rows with a value of the column."""
+    from sqlglot import exp
+
+    made, same = tree.copy(), length.copy()
+    chosen = exp.EQ(this=column.copy(), expression=exp.Literal.number(value))
+    for node in [n for n in made.find_all(type(length)) if n == same]:
+        node.replace(_put(node, value))
+    return made.where(chosen, copy=False)
+
+
+def _is_inner(column: "exp.Column", tree: "exp.Select") -> bool:
+    """Whether it says of which table of the query it is, which no outer join may leave out."""
+    joins = tree.args.get("joins") or []
+    if any(j.args.get("side") or j.args.get("method") for j in joins):
+        return False
+    items = [tree.args["from_"].this, *(j.this for j in joins)] if tree.args.get("from_") else []
+    return column.table.lower() in {item.alias_or_name.lower() for item in items}
+
+
+def _is_now(node: "exp.Expr") -> bool:
+    from sqlglot import exp
+
+    if isinstance(node, exp.CurrentTimestamp | exp.CurrentDate):
+        return True
+    return isinstance(node, exp.Anonymous) and str(node.this).upper() == "NOW"
 
 
 def _is_asserted(condition: "exp.Expr") -> bool:
