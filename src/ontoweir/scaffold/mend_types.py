@@ -13,6 +13,8 @@ from ontoweir.mappings.model.catalog import (
     IntType,
     Stream,
     StringType,
+    TimeFormat,
+    TimestampType,
 )
 from ontoweir.measuring.measure_streams import measure_streams
 from ontoweir.run.check_data import DataCheck
@@ -25,6 +27,8 @@ _ROUNDS = 8
 """So many times it is looked for more values that are not of their types."""
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _WHY = " is not of its type"
+_TYPED = frozenset(("parquet", "arrow", "avro", "delta", "iceberg"))
+"""Times of these that are not of their type are finer than a microsecond."""
 _OFTEN = 0.01
 """Where of so many of the rows the values are none, a column is one of texts."""
 
@@ -35,7 +39,8 @@ def mend_types(
     """The catalog, such that all rows at hand have values of their types, and what is measured of
     it: texts that stand for what is missing are NULL (of CSV); numbers with a fraction among whole
     ones make a column one of doubles; other texts, where they are frequent, one of texts. Where
-    they are rare, they are left: these rows are rejected.
+    they are rare, they are left: these rows are rejected. Of times in nanoseconds that of the rows
+    is read without these (`format = "iso"`), and other columns of such are left out.
 
     Args:
         catalog: the tables.
@@ -46,10 +51,12 @@ def mend_types(
         DataError: data cannot be read.
     """
     found = dict(measured)
-    for name in [n for n, m in found.items() if m.mistyped]:
+    for name in found:
         for _ in range(_ROUNDS):
             stream = catalog.streams[name]
-            mended = _mend(stream, catalog, found[name], spark) if found[name].mistyped else stream
+            untimed = found[name].untimed and _is_typed(stream) and stream.written is None
+            wrong = found[name].mistyped or untimed
+            mended = _mend(stream, catalog, found[name], spark) if wrong else stream
             if mended == stream:
                 break
             catalog = replace(catalog, streams={**catalog.streams, name: mended})
@@ -61,9 +68,15 @@ def _mend(stream: Stream, catalog: Catalog, measured: "MeasuredStream", spark: A
     """The stream as some of its wrong values say that it should be declared."""
     wrong = DataCheck(catalog, spark).find_in(stream)
     for violation in wrong.violations:
-        column = stream.column(violation.reason.removesuffix(_WHY))
+        named = violation.reason.removesuffix(_WHY)
+        column = stream.column(named)
+        finer = _is_typed(stream) and violation.reason.endswith(_WHY)
+        if finer and named == stream.timestamp and stream.written is None:
+            return replace(stream, written=TimeFormat("iso", (named,)))
         if column is None or not violation.reason.endswith(_WHY):
             continue
+        if finer and isinstance(column.type, TimestampType):
+            return replace(stream, columns=tuple(c for c in stream.columns if c != column))
         texts = [str(e.values.get(column.name)).strip() for e in violation.examples]
         if stream.data.format == "csv" and (nulls := [t for t in texts if stands_for_nothing(t)]):
             return _leave_out(stream, nulls)
@@ -74,6 +87,11 @@ def _mend(stream: Stream, catalog: Catalog, measured: "MeasuredStream", spark: A
             columns = (replace(c, type=kind) if c == column else c for c in stream.columns)
             return replace(stream, columns=tuple(columns))
     return stream
+
+
+def _is_typed(stream: Stream) -> bool:
+    """Whether its files have times as such."""
+    return stream.data.format in _TYPED
 
 
 def _widen(kind: ColumnType, texts: list[str]) -> ColumnType | None:

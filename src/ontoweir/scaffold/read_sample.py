@@ -257,7 +257,7 @@ def _read_packed(path: Path, form: str) -> Sample:
         )
     shape = next(read_packed(data, located, (), deep=True))
     found = next(read_packed(data, located, shape.schema.names, deep=True))
-    lines = next(found.rows, found.schema.empty_table()).slice(0, ROWS)
+    lines = _without_nanos(next(found.rows, found.schema.empty_table()).slice(0, ROWS))
     rows, paths, unnest = flatten_rows(lines)
     outer = None if unnest is None else _read_lines(lines, unnest, path, form)
     types = [(name, _column_type(rows.schema.field(name).type)) for name in rows.column_names]
@@ -354,7 +354,18 @@ def _read(file: Path, form: FileFormat, sniffed: Sniffed | None) -> "pa.Table":
             with pq.ParquetFile(file) as opened:
                 if not opened.metadata.num_row_groups:
                     return opened.schema_arrow.empty_table()
-                return opened.read_row_group(0).slice(0, ROWS)
+                return _without_nanos(opened.read_row_group(0).slice(0, ROWS))
+
+
+def _without_nanos(rows: "pa.Table") -> "pa.Table":
+    """Times to the microsecond, which is the least that Python's have."""
+    import pyarrow as pa
+
+    for place, one in enumerate(rows.schema):
+        if pa.types.is_timestamp(one.type) and one.type.unit == "ns":
+            column = rows.column(place).cast(pa.timestamp("us", one.type.tz), safe=False)
+            rows = rows.set_column(place, one.name, column)
+    return rows
 
 
 def _column_type(kind: "pa.DataType") -> ColumnType | None:
