@@ -6,7 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.mappings.model.catalog import (
+    BooleanType,
     Catalog,
+    Column,
     ColumnType,
     DecimalType,
     FloatType,
@@ -16,6 +18,7 @@ from ontoweir.mappings.model.catalog import (
     TimeFormat,
     TimestampType,
 )
+from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.measuring.measure_streams import measure_streams
 from ontoweir.run.check_data import DataCheck
 from ontoweir.scaffold.sniff_csv import stands_for_nothing
@@ -62,6 +65,34 @@ def mend_types(
             catalog = replace(catalog, streams={**catalog.streams, name: mended})
             found |= measure_streams(catalog, [mended], spark, None)
     return catalog, found
+
+
+def tell_texts(
+    guessed: Catalog, mended: Catalog, measured: "Mapping[str, MeasuredStream]"
+) -> tuple[tuple[str, str], ...]:
+    """By table, which columns are of texts, though most of their values are no such.
+
+    Args:
+        guessed, mended: the catalog before and after.
+        measured: of the streams before.
+    """
+    return tuple(
+        (name, _tell_text(column, measured[name]))
+        for name, stream in guessed.streams.items()
+        for column in stream.columns
+        if isinstance(column.type, FloatType | IntType | BooleanType)
+        if (made := mended.streams[name].column(column.name)) is not None
+        if made.type == StringType()
+    )
+
+
+def _tell_text(column: Column, measured: "MeasuredStream") -> str:
+    kind = name_column_type(column.type)
+    others = f"{measured.mistyped.get(column.name, 0):,} of {measured.rows:,} rows"
+    return (
+        f"{column.name} is of texts, as {others} have others than those of {kind} there; "
+        f"declared as {kind}, these rows would be rejected, and the others be {kind}"
+    )
 
 
 def _mend(stream: Stream, catalog: Catalog, measured: "MeasuredStream", spark: Any) -> Stream:
