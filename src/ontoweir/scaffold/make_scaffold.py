@@ -183,11 +183,7 @@ def _rename(text: str | bytes, inside: Mapping[Path, str]) -> str | bytes:
 
 def _make(tables: Tables, heard: Sequence[Heard], given: Given) -> Scaffold:
     samples = _read_tables(tables.files, given)
-    for one in heard:
-        sample = read_sample(one.file.parent)
-        # a few whole numbers say nothing of the next one
-        types = tuple((n, FloatType() if k == IntType() else k) for n, k in sample.types)
-        samples.append(replace(sample, types=types, mqtt=one.options, received=one.received))
+    samples += [_of_topic(read_sample(one.file.parent), one) for one in heard]
     names = [sample.name for sample in samples]
     twice = next((n for n in names if names.count(n) > 1), None)
     if twice is not None:
@@ -219,6 +215,15 @@ def _make(tables: Tables, heard: Sequence[Heard], given: Given) -> Scaffold:
     no_rows = tuple((s.name, s.no_rows) for s in samples if s.no_rows.lines or s.no_rows.cut)
     catalog = note_lines(str(made.files["ontoweir.toml"]), dict(no_rows))
     return replace(made, files={**made.files, "ontoweir.toml": catalog}, no_rows=no_rows)
+
+
+def _of_topic(sample: Sample, heard: Heard) -> Sample:
+    """A sample of messages, and of the lines around their array, if they have one."""
+    # a few whole numbers say nothing of the next one
+    types = tuple((n, FloatType() if k == IntType() else k) for n, k in sample.types)
+    outer = None if sample.outer is None else _of_topic(sample.outer, heard)
+    made = replace(sample, types=types, mqtt=heard.options, received=heard.received)
+    return replace(made, outer=outer)
 
 
 def _list_dropped(guessed: Catalog, measured: Catalog) -> tuple[str, ...]:
