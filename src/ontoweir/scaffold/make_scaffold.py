@@ -229,9 +229,10 @@ def _of_topic(sample: Sample, heard: Heard) -> Sample:
 def _list_dropped(guessed: Catalog, measured: Catalog) -> tuple[str, ...]:
     """Columns of streams of which no type has the values, and why."""
     return tuple(
-        f"{name}.{column.name} (finer than a microsecond)"
+        f"{name}.{column.name} ({'NaN' if odd else 'finer than a microsecond'})"
         for name, stream in guessed.streams.items()
         for column in stream.columns
+        for odd in [column.type == FloatType()]
         if name in measured.streams and measured.streams[name].column(column.name) is None
     )
 

@@ -40,7 +40,7 @@ from ontoweir.measuring.propose_declarations import (
 )
 from ontoweir.progress.progress import OnProgress, ignore_progress
 from ontoweir.progress.replay_progress import PreparedRows
-from ontoweir.scaffold.mend_types import mend_types, tell_texts
+from ontoweir.scaffold.mend_types import mend_types, tell_nan, tell_texts
 from ontoweir.scaffold.terms.describe_stream import find_own_id, names_thing
 from ontoweir.scaffold.terms.name_terms import class_of, names_rows, without_id
 
@@ -104,7 +104,7 @@ def measure_guessed(
     found = measure_streams(catalog, list(catalog.streams.values()), spark, heard)
     guessed, before = catalog, found
     catalog, found = mend_types(catalog, found, spark)
-    notes = tell_texts(guessed, catalog, before)
+    notes = (*tell_texts(guessed, catalog, before), *tell_nan(catalog, found))
     streams: dict[str, Stream] = {}
     units = []
     for name, stream in catalog.streams.items():

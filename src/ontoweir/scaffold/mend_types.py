@@ -43,7 +43,8 @@ def mend_types(
     it: texts that stand for what is missing are NULL (of CSV); numbers with a fraction among whole
     ones make a column one of doubles; other texts, where they are frequent, one of texts. Where
     they are rare, they are left: these rows are rejected. Of times in nanoseconds that of the rows
-    is read without these (`format = "iso"`), and other columns of such are left out.
+    is read without these (`format = "iso"`), and other columns of such are left out, as are those
+    of which half or more are NaN.
 
     Args:
         catalog: the tables.
@@ -55,6 +56,11 @@ def mend_types(
     """
     found = dict(measured)
     for name in found:
+        odd = {n for n, count in found[name].nan.items() if 2 * count >= found[name].rows}
+        if odd:
+            columns = tuple(c for c in catalog.streams[name].columns if c.name not in odd)
+            mended = replace(catalog.streams[name], columns=columns)
+            catalog = replace(catalog, streams={**catalog.streams, name: mended})
         for _ in range(_ROUNDS):
             stream = catalog.streams[name]
             untimed = found[name].untimed and _is_typed(stream) and stream.written is None
@@ -84,6 +90,20 @@ def tell_texts(
         if (made := mended.streams[name].column(column.name)) is not None
         if made.type == StringType()
     )
+
+
+def tell_nan(
+    catalog: Catalog, measured: "Mapping[str, MeasuredStream]"
+) -> tuple[tuple[str, str], ...]:
+    """By stream, which of its columns have NaN in how many rows, which are rejected."""
+    told = []
+    for name, found in measured.items():
+        for column, count in found.nan.items():
+            if count and catalog.streams[name].column(column) is not None:
+                rows = f"{count:,} of {found.rows:,} rows"
+                why = f"{column} is NaN in {rows}, which are rejected: NULL would say that there is"
+                told.append((name, f"{why} no number"))
+    return tuple(told)
 
 
 def _tell_text(column: Column, measured: "MeasuredStream") -> str:

@@ -108,8 +108,10 @@ def find_unit(name: str) -> tuple[str, str] | None:
     ('http://qudt.org/vocab/unit/DEG_F', 'f')
     >>> find_unit("Rel. humidity, %")
     ('http://qudt.org/vocab/unit/PERCENT', ', %')
-    >>> find_unit("Durchfluss [m³/h]"), find_unit("Ventil %")
-    (('http://qudt.org/vocab/unit/M3-PER-HR', '[m³/h]'), ('http://qudt.org/vocab/unit/PERCENT', '%'))
+    >>> find_unit("Flow [l/min]")
+    ('http://qudt.org/vocab/unit/L-PER-MIN', '[l/min]')
+    >>> find_unit("Ventil %")
+    ('http://qudt.org/vocab/unit/PERCENT', '%')
     >>> find_unit("temp"), find_unit("grade_c")
     (None, None)
     """
