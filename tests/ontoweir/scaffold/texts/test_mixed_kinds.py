@@ -21,13 +21,13 @@ def write_lines(file: Path, values: list[Any], *more: str) -> None:
     file.write_text("\n".join([*lines[:100], *more, *lines[100:]]) + "\n")
 
 
-def init(run: Run, folder: Path) -> tuple[dict[str, Any], str, str]:
-    """The columns of the stream of a file, the catalog's text, and what its data is found to be."""
+def init(run: Run, folder: Path, name: str = "log") -> tuple[dict[str, Any], str, str]:
+    """The columns of a stream of a file, the catalog's text, and what its data is found to be."""
     project = folder / "p"
     ran = run("init", project, "--from", folder / "log.jsonl")
     assert ran.code == 0, ran.err
     text = (project / "ontoweir.toml").read_text()
-    columns: dict[str, Any] = tomllib.loads(text)["streams"]["log"]["columns"]
+    columns: dict[str, Any] = tomllib.loads(text)["streams"][name]["columns"]
     return columns, text, run("check", project, "--data").out
 
 
@@ -82,3 +82,17 @@ def test_what_is_no_json_lines_is_refused(run: Run, tmp_path: Path) -> None:
     (tmp_path / "log.jsonl").write_text("ts v\n1 2\n{}\n3 4\n")
     ran = run("init", tmp_path / "p", "--from", tmp_path / "log.jsonl")
     assert (ran.code, "it is read as jsonl, by its name" in ran.err) == (2, True)
+
+
+def test_elements_that_are_no_numbers_are_shown_with_their_line(run: Run, tmp_path: Path) -> None:
+    """Lines without elements, and one that is no JSON, are counted as they are read."""
+    values: list[Any] = [{"rd": [{"c": c, "v": n / 4} for c in range(n % 3)]} for n in range(ROWS)]
+    values[200]["rd"] = [{"c": 0, "v": 1.5}, {"c": 1, "v": "ERR"}]
+    values[150] = {"rd": None}
+    write_lines(tmp_path / "log.jsonl", values, "{", "")
+    columns, _, told = init(run, tmp_path, "log_rd")
+    assert columns["payload_rd_v"]["type"] == "double"
+    assert "payload_rd_v is not of its type: 1 row" in told
+    assert "log.jsonl, row 203: " in told
+    assert "payload.rd = {'c': 1, 'v': 'ERR'}" in told
+    assert "log.jsonl, row 101:  = {" in told
