@@ -338,7 +338,7 @@ def _read(file: Path, form: FileFormat, sniffed: Sniffed | None) -> "pa.Table":
     match form:
         case "csv":
             assert sniffed is not None
-            return read_cells(file, CsvForm(sniffed.names, sniffed.dialect, ROWS))
+            return _without_nanos(read_cells(file, CsvForm(sniffed.names, sniffed.dialect, ROWS)))
         case "jsonl":
             return read_json_lines(file, ROWS)
         case _:
