@@ -105,15 +105,16 @@ def check_query(
         verdict = bound_joined(verdict, catalog, decide, known)
     if union.standing is not None:
         verdict = bound_latest(verdict, catalog, known)
-        if disprove and timed and verdict.tier is Tier.UNDECIDED:
-            witness = refute_standing(union, catalog, known, size=size)
+    searches = [refute_keyed] if keyed else []
+    if keyed and disprove and union.standing is not None:
+        # of groups each pair of disjuncts is tried in vain, if only the latest row of a key counts
+        searches.insert(0 if union.standing.groups is None else 1, refute_standing)
+    for search in searches:
+        if verdict.tier is Tier.UNDECIDED:
+            with watching(watch):
+                witness = search(union, catalog, known, size=size)
             if witness is not None:
                 verdict = replace(verdict, tier=Tier.UNBOUNDED, witness=witness, conditions=())
-    if keyed and verdict.tier is Tier.UNDECIDED:
-        with watching(watch):
-            witness = refute_keyed(union, catalog, known, size=size)
-        if witness is not None:
-            verdict = replace(verdict, tier=Tier.UNBOUNDED, witness=witness, conditions=())
     waiting = bound_open_steps(union, catalog) if timed else ()
     remembered = bound_remembered(union, catalog) if timed else ()
     if verdict.bound is None or not (waiting or remembered):

@@ -1,12 +1,13 @@
 """The verdict where the latest rows of any number of keys would have to be kept."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ontoweir.checker.plans.bound_versions import KeptVersions
 from ontoweir.checker.verdict.trace_column import trace_column
 from ontoweir.checker.verdict.verdict import Bounded, Failing, Tier, Verdict
 from ontoweir.diagnostics import CODES, Diagnostic
+from ontoweir.rewriter.model.spj import SpjQuery
 
 
 def refuse_keys(
@@ -17,8 +18,8 @@ def refuse_keys(
     endless = [one for one in found if one.bound is None]
     if not endless:
         return verdict
-    because = tuple(
-        Diagnostic(
+    because = {
+        one: Diagnostic(
             CODES["versions"],
             f"{' and '.join(one.unbounded)}, by which {kept}, may have any number of values",
             "declare min and max, enum, or a reference to a static relation for "
@@ -26,13 +27,38 @@ def refuse_keys(
             verdict.union.source,
         )
         for one in dict.fromkeys(endless)
-    )
+    }
+    own = _share_out(because, [d.query for d in verdict.disjuncts if isinstance(d, Bounded)])
     disjuncts = tuple(
-        Failing(d.query, Tier.UNDECIDED, d.criteria, because) if isinstance(d, Bounded) else d
+        Failing(d.query, Tier.UNDECIDED, d.criteria, own[d.query]) if isinstance(d, Bounded) else d
         for d in verdict.disjuncts
     )
     worst = max((verdict.tier, Tier.UNDECIDED), key=lambda tier: tier.rank)
     return replace(verdict, disjuncts=disjuncts, tier=worst, bound=None)
+
+
+def _share_out(
+    because: Mapping[KeptVersions, Diagnostic], disjuncts: Sequence[SpjQuery]
+) -> dict[SpjQuery, tuple[Diagnostic, ...]]:
+    """For each disjunct the reasons that name columns of its own rows, so that many streams have
+    not each the reasons of all; what names none of them is said of those without one."""
+    by_alias: dict[str, list[KeptVersions]] = {}
+    for one in because:
+        for alias in dict.fromkeys(name.partition(".")[0] for name in one.unbounded):
+            by_alias.setdefault(alias, []).append(one)
+    own: dict[SpjQuery, tuple[Diagnostic, ...]] = {}
+    said: set[KeptVersions] = set()
+    for d in disjuncts:
+        mine = dict.fromkeys(k for o in d.occurrences for k in by_alias.get(o.alias, ()))
+        said.update(mine)
+        own[d] = tuple(because[k] for k in mine)
+    rest = tuple(of for k, of in because.items() if k not in said)
+    bare = [d for d, of in own.items() if not of]
+    for d in bare:
+        own[d] = rest or tuple(because.values())[:1]
+    if rest and not bare and disjuncts:
+        own[disjuncts[0]] += rest
+    return own
 
 
 def _else(ended: bool) -> str:

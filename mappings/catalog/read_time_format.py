@@ -3,11 +3,10 @@
 import re
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from ontoweir.mappings.catalog.time_pattern import DIRECTIVES, read_pattern
+from ontoweir.mappings.catalog.time_pattern import DIRECTIVES, EPOCHS, read_pattern
 from ontoweir.mappings.model.catalog import TimeFormat
 from ontoweir.mappings.model.read_table import TomlTable
 
-_EPOCHS = ("epoch_s", "epoch_ms")
 _ISO = 2
 """So many columns make a time of ISO 8601, at most."""
 
@@ -41,14 +40,14 @@ def read_time_format(time: TomlTable, column: str) -> TimeFormat | None:
             "them, a format says what they are",
             fix='write e.g. format = "%Y %m %d %H", from = ["year", "month", "day", "hour"]',
         )
-    if form in _EPOCHS and (zone is not None or len(columns) > 1):
+    if form in EPOCHS and (zone is not None or len(columns) > 1):
         raise time.error(
             "zone" if zone is not None else "from",
             f"{form} with {'a zone' if zone is not None else f'{len(columns)} columns'}",
             why="it is one number, counted from 1970-01-01T00:00:00Z",
             fix=f"remove {'zone' if zone is not None else 'all but one'}",
         )
-    if form != "iso" and form not in _EPOCHS:
+    if form != "iso" and form not in EPOCHS:
         _check_pattern(time, form, zone)
     if zone is not None:
         _check_zone(time, zone)
@@ -61,7 +60,7 @@ def _check_pattern(time: TomlTable, form: str, zone: str | None) -> None:
         raise time.error(
             "format",
             f"the format {form!r} is none of timestamps",
-            why=f"formats are iso, {', '.join(_EPOCHS)}, or a pattern of {known}",
+            why=f"formats are iso, {', '.join(EPOCHS)}, or a pattern of {known}",
             fix='write e.g. "%d/%m/%Y %H:%M:%S"',
         )
     try:

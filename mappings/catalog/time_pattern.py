@@ -1,7 +1,9 @@
 """Patterns of timestamps, such as `%d/%m/%Y %H:%M:%S`: the meaning of strptime's directives."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 DIRECTIVES = {
     "Y": r"\d{4}",
@@ -25,6 +27,10 @@ the month's English name in three letters, or in full, and the weekday's likewis
 nothing; hour, hour of twelve with AM or PM, minute, second, its fraction, and the distance from
 UTC."""
 
+EPOCHS: Mapping[str, tuple[int, int]] = MappingProxyType(
+    {"epoch_s": (1_000_000, 1), "epoch_ms": (1_000, 1), "epoch_us": (1, 1), "epoch_ns": (1, 1_000)}
+)
+"""Formats of times that are numbers; so many microseconds are so many of them."""
 MONTHS = (
     "january",
     "february",

@@ -212,7 +212,7 @@ class ClosingRule:
 class TimeFormat:
     """How timestamps are written where their column does not hold them as such.
 
-    `format`: "iso" (text of ISO 8601, or timestamps), "epoch_s" or "epoch_ms" (numbers since
+    `format`: "iso" (text of ISO 8601, or timestamps), one of EPOCHS (numbers since
     1970-01-01T00:00:00Z), or a pattern (time_pattern); `columns`: one, or several whose texts
     are joined by blanks, as a date and a time of day; `zone`: of times that do not say theirs, by
     its IANA name (None: UTC).

@@ -54,11 +54,12 @@ def measure_stream(
     exact = [c.name for c in there if not isinstance(c.type, FloatType)]
     dependencies = DependencyFinder(exact)
     rate, repeats, gap, step, last = 0, 0, None, 0, None
-    mistyped: Counter[str] = Counter()
+    mistyped, nan = Counter[str](), Counter[str]()
     for table, times in _read(ordered, mistyped):
         on_rows(table.num_rows)
         if not len(times):
             continue
+        _count_nan(table, nan)
         for name, counter in counters.items():
             counter.add(table.column(name), times)
         keys.add(table, times)
@@ -98,7 +99,15 @@ def measure_stream(
         dependencies.whole,
         rates.finish(),
         mistyped,
+        nan,
     )
+
+
+def _count_nan(table: pa.Table, nan: "Counter[str]") -> None:
+    """Count by column the rows whose number is none."""
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if pa.types.is_floating(column.type):
+            nan[name] += pc.sum(pc.is_nan(column.cast(pa.float64()))).as_py() or 0
 
 
 def _find_repeats(history: History, table: pa.Table, times: Array) -> Array:

@@ -149,7 +149,7 @@ class MeasuredStream:
     `determines`: pairs of columns, a value of the first of which always comes with one value of the
     second; `every_pair`: whether all were looked at; `rates`: how many rows come in how much time
     (None: none); `mistyped`: by column, how many rows have a value there that is not of its type,
-    and none in a column before it.
+    and none in a column before it; `nan`: by column, how many have NaN there, and are rejected.
     """
 
     rows: int
@@ -171,3 +171,4 @@ class MeasuredStream:
     every_pair: bool = True
     rates: MeasuredRate | None = None
     mistyped: Mapping[str, int] = field(default_factory=dict)
+    nan: Mapping[str, int] = field(default_factory=dict)

@@ -97,7 +97,10 @@ def _values(path: Path, name: str, stream: Stream) -> Iterator[str]:
                     yield str(json.loads(line)[name])
         case "parquet":
             with pq.ParquetFile(path) as opened:
-                for cell in opened.read_row_group(0, columns=[name]).column(name).to_pylist():
+                cells = opened.read_row_group(0, columns=[name]).column(name)
+                if pa.types.is_timestamp(cells.type):  # Python's end at microseconds
+                    cells = cells.cast(pa.string())
+                for cell in cells.to_pylist():
                     yield "" if cell is None else str(cell)
         case _:
             return

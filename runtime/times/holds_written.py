@@ -2,6 +2,7 @@
 
 import pyarrow as pa
 
+from ontoweir.mappings.catalog.time_pattern import EPOCHS
 from ontoweir.mappings.model.catalog import TimeFormat
 from ontoweir.runtime.columnar.convert_column import plain_type
 
@@ -14,7 +15,7 @@ def holds_written(there: pa.DataType, written: TimeFormat) -> bool:
     the columns that they are in."""
     kind = plain_type(there)
     tests = [pa.types.is_null, *_TEXT]
-    if written.format in ("epoch_s", "epoch_ms"):
+    if written.format in EPOCHS:
         tests += _NUMBERS
     elif len(written.columns) > 1:
         tests += (pa.types.is_integer, pa.types.is_date, pa.types.is_time)

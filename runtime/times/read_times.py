@@ -10,14 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ontoweir.mappings.catalog.time_pattern import MONTHS, WEEKDAYS, read_pattern
+from ontoweir.mappings.catalog.time_pattern import EPOCHS, MONTHS, WEEKDAYS, read_pattern
 from ontoweir.mappings.model.catalog import TimeFormat
 from ontoweir.mappings.model.column_types import epoch_us, parse_instant
 from ontoweir.runtime.columnar.convert_column import FIRST_US, LAST_US
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.times.leave_zone import leave_zone
 
-_UNITS = {"epoch_s": 1_000_000, "epoch_ms": 1_000}
 _ZONED = r"[T ].*(Z|z|[+-][0-9]{2}:?[0-9]{2})\s*$"
 _PIVOT = 69
 """Years of two digits from here on are of the 20th century."""
@@ -41,8 +40,8 @@ def read_times(
     if pa.types.is_null(values.type):
         return values.cast(pa.int64()), None
     there = pc.is_valid(values).to_numpy()
-    if written.format in _UNITS:
-        times, good = _numbers(values, _UNITS[written.format])
+    if written.format in EPOCHS:
+        times, good = _numbers(values, *EPOCHS[written.format])
     elif written.format == "iso":
         times, good = _iso(values, written.zone)
     else:
@@ -69,28 +68,32 @@ def _as_text(values: "pa.ChunkedArray") -> "pa.ChunkedArray":
     return values if pa.types.is_string(values.type) else values.cast(pa.string())
 
 
-def _numbers(values: "pa.ChunkedArray", unit: int) -> tuple[Array, Array]:
-    """Seconds or milliseconds since 1970, which are `unit` microseconds long."""
+def _numbers(values: "pa.ChunkedArray", unit: int, per: int) -> tuple[Array, Array]:
+    """Numbers since 1970, of which `per` are `unit` microseconds."""
     kind = values.type
     if pa.types.is_integer(kind):
         whole = pc.fill_null(values, 0).to_numpy()
+        if per > 1:  # to the nearest, of two the even one, as texts are
+            rest = whole % per
+            whole = whole // per
+            whole = whole + ((2 * rest > per) | ((2 * rest == per) & (whole % 2 == 1)))
         good = (whole >= FIRST_US // unit) & (whole <= LAST_US // unit)
         return np.where(good, whole, 0).astype(np.int64) * unit, good
     if pa.types.is_floating(kind):
         numbers = pc.fill_null(values.cast(pa.float64()), 0.0).to_numpy()
         with np.errstate(invalid="ignore", over="ignore"):
-            micros = np.rint(numbers * unit)
+            micros = np.rint(numbers * unit / per)
             good = (micros >= FIRST_US) & (micros <= LAST_US)
         return np.where(good, micros, 0).astype(np.int64), good
-    return _by_value(values, lambda value: _read_number(value, unit))
+    return _by_value(values, lambda value: _read_number(value, unit, per))
 
 
-def _read_number(value: object, unit: int) -> int | None:
+def _read_number(value: object, unit: int, per: int) -> int | None:
     text = str(value).strip()
     if "_" in text:
         return None
     try:
-        number = Decimal(text) * unit
+        number = Decimal(text) * unit / per
         return int(number.to_integral_value()) if number.is_finite() else None
     except InvalidOperation:
         return None

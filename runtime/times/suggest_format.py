@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ontoweir.mappings.catalog.time_pattern import read_pattern
+from ontoweir.mappings.catalog.time_pattern import EPOCHS, read_pattern
 from ontoweir.mappings.model.catalog import TimeFormat
 from ontoweir.runtime.times.read_times import read_times
 
@@ -35,10 +35,10 @@ _DAYS = (
     "%a, %d %b %Y",
 )
 _CLOCKS = (
-    *(" %H:%M:%S", " %H:%M", " %H:%M:%S.%f", "T%H:%M:%S", ""),
+    *(" %H:%M:%S", " %H:%M", " %H:%M:%S.%f", "T%H:%M:%S", "T%H%M%S", ""),
     *(" %I:%M:%S %p", " %I:%M %p", " %I:%M:%S.%f %p"),
 )
-_ZONED = (" %H:%M:%S %z", " %H:%M:%S%z", " %H:%M:%S.%f %z", " %H:%M %z")
+_ZONED = ("T%H%M%S%z", " %H:%M:%S %z", " %H:%M:%S%z", " %H:%M:%S.%f %z", " %H:%M %z")
 _OTHERS = (
     "%a %b %d %H:%M:%S %Y",
     "%a %b %d %H:%M:%S %Y %z",
@@ -59,6 +59,11 @@ _TURNED = tuple((f"%d{mark}%m{mark}", f"%m{mark}%d{mark}") for mark in "/- ")
 """How days and months are written the other way round."""
 _HALVES = "%p"
 _DATED = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:")
+_DIGITS = tuple(
+    (form, re.compile(f"(19|20|21)[0-9]{{2}}[01][0-9][0-3][0-9][0-2][0-9][0-5][0-9]{more}"))
+    for form, more in (("%Y%m%d%H%M%S", "[0-5][0-9]"), ("%Y%m%d%H%M", ""))
+)
+"""Digits of a day and a time of day, which are no numbers since 1970."""
 _RECENT_S = (100_000_000, 100_000_000_000)
 """Numbers of seconds since 1970 lie between these, in the years 1973 to 5138."""
 
@@ -70,6 +75,12 @@ def suggest_format(texts: Sequence[str]) -> str | None:
 
     >>> suggest_format(["1767225600", "1767225601.5"])
     'epoch_s'
+    >>> suggest_format(["1767225600000123"]), suggest_format(["1767225600000000123"])
+    ('epoch_us', 'epoch_ns')
+    >>> suggest_format(["20260301130005"]), suggest_format(["202603011300"])
+    ('%Y%m%d%H%M%S', '%Y%m%d%H%M')
+    >>> suggest_format(["20260301T130005Z"]), suggest_format(["20260301T130005"])
+    ('%Y%m%dT%H%M%S%z', '%Y%m%dT%H%M%S')
     >>> suggest_format(["01/02/2026 13:00:05"])
     '%d/%m/%Y %H:%M:%S'
     >>> suggest_format(["01/02/2026 13:00", "01/03/2026 13:00"])
@@ -90,7 +101,10 @@ def suggest_format(texts: Sequence[str]) -> str | None:
     column = pa.chunked_array([pa.array(list(texts))])
     if all(_DATED.match(text) for text in texts) and _measure(column, "iso") is not None:
         return "iso"
-    for form in ("epoch_s", "epoch_ms"):
+    for form, digits in _DIGITS:
+        if all(map(digits.fullmatch, texts)) and _measure(column, form) is not None:
+            return form
+    for form in EPOCHS:
         times, wrong = read_times([column], TimeFormat(form, ("",)))
         low, high = (n * 1_000_000 for n in _RECENT_S)
         if wrong is None and all(low <= t.as_py() < high for t in times):

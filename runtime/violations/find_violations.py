@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import groupby
+from typing import Any
 
 import pyarrow as pa
 
@@ -69,8 +70,10 @@ class ViolationKeeper:
         self._counts[found.reason] = self._counts.get(found.reason, 0) + len(found.numbers)
         first = self._first.setdefault(found.reason, [])
         room = SHOWN - len(first)
-        held = found.rows.slice(0, room).to_pylist()
         numbers = found.numbers[:room].tolist()
+        held: list[dict[str, Any]] = [{} for _ in numbers]  # of a table of times alone
+        if found.rows.num_columns:
+            held = found.rows.slice(0, room).to_pylist()
         first += [Example(found.file, n, v) for n, v in zip(numbers, held, strict=True)]
 
     def finish(self) -> tuple[Violation, ...]:

@@ -16,6 +16,7 @@ from ontoweir.mappings.model.catalog import DataSource
 from ontoweir.runtime.text.convert_text import NotPlain
 from ontoweir.runtime.text.csv_dialect import CsvDialect, name_columns, read_dialect
 from ontoweir.runtime.text.open_packed import open_packed
+from ontoweir.runtime.text.read_nested import MISSING, find_member
 
 Row: TypeAlias = dict[str, object]
 Quoted: TypeAlias = tuple[int, Row]
@@ -35,8 +36,11 @@ def quote_rows(data: DataSource, file: str, numbers: Sequence[int]) -> Iterator[
     Returns:
         None: the file is not one that can be looked at here.
     """
-    if data.unnest is not None or data.envelope is not None or not Path(file).is_file():
+    if data.envelope is not None or not Path(file).is_file():
         return None
+    if data.unnest is not None:
+        lines = data.format == "json"
+        return _quote(_read_elements(file, data.unnest), numbers) if lines else None
     match data.format:
         case "csv":
             try:
@@ -135,6 +139,27 @@ def _read_json(file: str) -> Iterator[_Held]:
 
 def _pair(names: Sequence[str], row: Sequence[str]) -> Row:
     return dict(zip(names, row, strict=False))
+
+
+def _read_elements(file: str, unnest: str) -> Iterator[_Held]:
+    """The rows of arrays, as read_nested.py has them."""
+    number = 0
+    for _, place, make in _read_json(file):
+        row = make()
+        found = find_member(row, unnest)
+        if "" in row or (not isinstance(found, list | None) and found is not MISSING):
+            number += 1  # a line that is not read
+            yield number, place, make
+        elif isinstance(found, list):
+            for element in found:
+                number += 1
+                yield number, place, partial(_put, row, unnest, element)
+
+
+def _put(row: Row, path: str, element: object) -> Row:
+    """A line with an element in the place of its array."""
+    first = path if path in row else path.partition(".")[0]
+    return {name: value for name, value in row.items() if name != first} | {path: element}
 
 
 def _parse(line: str) -> Row:

@@ -11,7 +11,8 @@ _OPTIONS = ("--query", "--for")
 
 def pipe_query(given: Sequence[str]) -> list[str]:
     """The arguments of a command, in which `-` after `--query` or `--for` is the text of a query,
-    in SPARQL or SQL, that standard input has.
+    in SPARQL or SQL, that standard input has. SQL that begins with a comment is no option: it has a
+    blank before it.
 
     Raises:
         UsageError: it has none.
@@ -23,7 +24,11 @@ def pipe_query(given: Sequence[str]) -> list[str]:
             made[place] = f"{option}={_read(option)}"
         elif one == "-" and place and given[place - 1] in _OPTIONS:
             made[place] = _read(given[place - 1])
-    return made
+    return [f" {one}" if _is_commented(one) else one for one in made]
+
+
+def _is_commented(text: str) -> bool:
+    return text.startswith("--") and "\n" in text and language_of_text(text) == "sql"
 
 
 def _read(option: str) -> str:

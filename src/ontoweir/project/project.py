@@ -153,7 +153,9 @@ def _read_toml(file: Path, shown: str) -> tuple[dict[str, object], TomlLines]:
         raise CatalogError(
             f"there is no project file {shown}",
             why=f"a project is a folder with an {PROJECT_FILE}",
-            fix="run `ontoweir init DIR`, or give the project's folder",
+            fix="write --query -, which reads a query in standard input"
+            if shown == "-"
+            else "run `ontoweir init DIR`, or give the project's folder",
             source=Source(shown),
         ) from None
     except OSError as error:

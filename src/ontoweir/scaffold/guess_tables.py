@@ -342,7 +342,7 @@ def _read_times(
     ours = form == "epoch_ms" and all(_OURS_MS[0] <= float(text) < _OURS_MS[1] for text in texts)
     if form == "epoch_s" and isinstance(kind, FloatType):
         ours = all(_OURS_S[0] <= float(text) < _OURS_S[1] for text in texts)
-    told = {"/", ".", " ", "-"} & {*form} or form == "iso" or (ours and not _IS_ID.search(name))
+    told = {*"/. -T"} & {*form} or form == "iso" or (ours and not _IS_ID.search(name))
     if _rank(name) == _UNNAMED and not told:  # numbers, of anything
         return None
     written = TimeFormat(form, (name,))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.errors import Source, UsageError
-from ontoweir.mappings.model.catalog import DateType, FloatType, IntType
+from ontoweir.mappings.model.catalog import Catalog, DateType, FloatType, IntType
 from ontoweir.progress.progress import FINISHED, OnProgress, Progress, ignore_progress
 from ontoweir.scaffold.ddl.declare_constraints import measure_declared
 from ontoweir.scaffold.flatten_rows import write_plain
@@ -183,11 +183,7 @@ def _rename(text: str | bytes, inside: Mapping[Path, str]) -> str | bytes:
 
 def _make(tables: Tables, heard: Sequence[Heard], given: Given) -> Scaffold:
     samples = _read_tables(tables.files, given)
-    for one in heard:
-        sample = read_sample(one.file.parent)
-        # a few whole numbers say nothing of the next one
-        types = tuple((n, FloatType() if k == IntType() else k) for n, k in sample.types)
-        samples.append(replace(sample, types=types, mqtt=one.options, received=one.received))
+    samples += [_of_topic(read_sample(one.file.parent), one) for one in heard]
     names = [sample.name for sample in samples]
     twice = next((n for n in names if names.count(n) > 1), None)
     if twice is not None:
@@ -211,6 +207,7 @@ def _make(tables: Tables, heard: Sequence[Heard], given: Given) -> Scaffold:
         raise _no_stream(given.data, mended or find_other_times(samples))
     guess = partial(_guess, samples, given.static)
     guessed, evidence = measure_declared(guessed, guess, tables.declared, _spark, given.on_progress)
+    left_out += _list_dropped(guessed.catalog, evidence.catalog)
     given.on_progress(Progress("looking for joins", 0, None))
     same = find_same(evidence.catalog, _spark)
     evidence = declare_things(evidence, _name_things(given, evidence))
@@ -218,6 +215,26 @@ def _make(tables: Tables, heard: Sequence[Heard], given: Given) -> Scaffold:
     no_rows = tuple((s.name, s.no_rows) for s in samples if s.no_rows.lines or s.no_rows.cut)
     catalog = note_lines(str(made.files["ontoweir.toml"]), dict(no_rows))
     return replace(made, files={**made.files, "ontoweir.toml": catalog}, no_rows=no_rows)
+
+
+def _of_topic(sample: Sample, heard: Heard) -> Sample:
+    """A sample of messages, and of the lines around their array, if they have one."""
+    # a few whole numbers say nothing of the next one
+    types = tuple((n, FloatType() if k == IntType() else k) for n, k in sample.types)
+    outer = None if sample.outer is None else _of_topic(sample.outer, heard)
+    made = replace(sample, types=types, mqtt=heard.options, received=heard.received)
+    return replace(made, outer=outer)
+
+
+def _list_dropped(guessed: Catalog, measured: Catalog) -> tuple[str, ...]:
+    """Columns of streams of which no type has the values, and why."""
+    return tuple(
+        f"{name}.{column.name} ({'NaN' if odd else 'finer than a microsecond'})"
+        for name, stream in guessed.streams.items()
+        for column in stream.columns
+        for odd in [column.type == FloatType()]
+        if name in measured.streams and measured.streams[name].column(column.name) is None
+    )
 
 
 def _name_things(given: Given, evidence: Evidence) -> frozenset[tuple[str, str]]:

@@ -40,7 +40,7 @@ from ontoweir.measuring.propose_declarations import (
 )
 from ontoweir.progress.progress import OnProgress, ignore_progress
 from ontoweir.progress.replay_progress import PreparedRows
-from ontoweir.scaffold.mend_types import mend_types
+from ontoweir.scaffold.mend_types import mend_types, tell_nan, tell_texts
 from ontoweir.scaffold.terms.describe_stream import find_own_id, names_thing
 from ontoweir.scaffold.terms.name_terms import class_of, names_rows, without_id
 
@@ -102,7 +102,9 @@ def measure_guessed(
     """
     heard = PreparedRows("measuring", on_progress)
     found = measure_streams(catalog, list(catalog.streams.values()), spark, heard)
+    guessed, before = catalog, found
     catalog, found = mend_types(catalog, found, spark)
+    notes = (*tell_texts(guessed, catalog, before), *tell_nan(catalog, found))
     streams: dict[str, Stream] = {}
     units = []
     for name, stream in catalog.streams.items():
@@ -154,7 +156,8 @@ def measure_guessed(
     )
     catalog, nulls = _mark_static(catalog)
     told = tuple(undeclared)
-    return Evidence(catalog, tuple(units), tuple(seen), tuple(found.items()), nulls, told)
+    measured = tuple(found.items())
+    return Evidence(catalog, tuple(units), tuple(seen), measured, nulls, told, notes=notes)
 
 
 def _mark_static(catalog: Catalog) -> tuple[Catalog, tuple[tuple[str, str, str], ...]]:

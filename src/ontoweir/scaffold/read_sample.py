@@ -23,9 +23,10 @@ from ontoweir.mappings.model.catalog import (
 from ontoweir.runtime.text.convert_text import NotPlain
 from ontoweir.scaffold.find_envelope import Changes, find_envelope
 from ontoweir.scaffold.flatten_rows import count_empty, flatten_rows, make_name
+from ontoweir.scaffold.read_json_lines import read_json_lines
 from ontoweir.scaffold.sniff_csv import Sniffed, sniff_csv
 from ontoweir.scaffold.texts.find_preamble import LeftOut
-from ontoweir.scaffold.texts.read_cells import CsvForm, is_plain, read_cells, read_more
+from ontoweir.scaffold.texts.read_cells import CsvForm, read_cells, read_more
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -257,7 +258,7 @@ def _read_packed(path: Path, form: str) -> Sample:
         )
     shape = next(read_packed(data, located, (), deep=True))
     found = next(read_packed(data, located, shape.schema.names, deep=True))
-    lines = next(found.rows, found.schema.empty_table()).slice(0, ROWS)
+    lines = _without_nanos(next(found.rows, found.schema.empty_table()).slice(0, ROWS))
     rows, paths, unnest = flatten_rows(lines)
     outer = None if unnest is None else _read_lines(lines, unnest, path, form)
     types = [(name, _column_type(rows.schema.field(name).type)) for name in rows.column_names]
@@ -332,29 +333,30 @@ def _cause(error: Exception) -> str:
 
 
 def _read(file: Path, form: FileFormat, sniffed: Sniffed | None) -> "pa.Table":
-    import pyarrow as pa
-    import pyarrow.json as pjson
     import pyarrow.parquet as pq
 
     match form:
         case "csv":
             assert sniffed is not None
-            return read_cells(file, CsvForm(sniffed.names, sniffed.dialect, ROWS))
+            return _without_nanos(read_cells(file, CsvForm(sniffed.names, sniffed.dialect, ROWS)))
         case "jsonl":
-            rows = pjson.read_json(file)
-            moments = [f.name for f in rows.schema if pa.types.is_timestamp(f.type)]
-            as_texts = pa.schema([(n, pa.string()) for n in moments])
-            written = pjson.read_json(file, parse_options=pjson.ParseOptions(as_texts))
-            for name in moments:
-                if not is_plain(written.column(name)):
-                    place = rows.column_names.index(name)
-                    rows = rows.set_column(place, name, written.column(name))
-            return rows.slice(0, ROWS)
+            return read_json_lines(file, ROWS)
         case _:
             with pq.ParquetFile(file) as opened:
                 if not opened.metadata.num_row_groups:
                     return opened.schema_arrow.empty_table()
-                return opened.read_row_group(0).slice(0, ROWS)
+                return _without_nanos(opened.read_row_group(0).slice(0, ROWS))
+
+
+def _without_nanos(rows: "pa.Table") -> "pa.Table":
+    """Times to the microsecond, which is the least that Python's have."""
+    import pyarrow as pa
+
+    for place, one in enumerate(rows.schema):
+        if pa.types.is_timestamp(one.type) and one.type.unit == "ns":
+            column = rows.column(place).cast(pa.timestamp("us", one.type.tz), safe=False)
+            rows = rows.set_column(place, one.name, column)
+    return rows
 
 
 def _column_type(kind: "pa.DataType") -> ColumnType | None:

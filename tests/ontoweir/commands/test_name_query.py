@@ -111,6 +111,12 @@ def test_what_is_shown(
         assert "7" in capsys.readouterr().out
     monkeypatch.setattr("sys.stdin", io.StringIO("SELECT a FROM s"))
     assert main(["show", "--sql", "-"]) == 0
+    monkeypatch.setattr("sys.stdin", io.StringIO("-- of all\nSELECT a FROM s"))
+    assert main(["show", "--query", "-"]) == 0  # a comment is no option
+    assert main(["show", "-- of all\nSELECT a FROM s"]) == 0
+    assert capsys.readouterr().out.count("7") == 3
+    assert main(["check", "-"]) == 2
+    assert "write --query -, which reads a query" in capsys.readouterr().err
     assert main(["show", "--query", "nope", ".."]) == 2
     assert "nope" in capsys.readouterr().err
     for wrong in (["x", "..", "--query", "a"], ["--sql", "SELECT a FROM s", "--query", "a"], []):

@@ -1,9 +1,11 @@
 """A query that fails alike over many tables: the first reasons, and how many more."""
 
+import json
 from pathlib import Path
 
 import pytest
 
+from ontoweir.checker.decide import check_query
 from tests.ontoweir.conftest import Run
 
 
@@ -41,8 +43,8 @@ def test_reasons_of_many_tables(run: Run, tmp_path: Path, count: int) -> None:
         assert f"so it is for {count - 3} more: <S3>, <S4>, <S5>, … (--verbose shows" in few
 
 
-def test_columns_of_many_tables_that_one_value_is_made_from(run: Run, tmp_path: Path) -> None:
-    count = 40
+def write_fleet(tmp_path: Path, count: int, key: str, query: str) -> None:
+    """A project of streams under one class, with keys of a type, and one query."""
     catalog = ['[project]\nontology = ["o.ttl"]\nmappings = ["m.ttl"]\nqueries = ["*.rq"]\n']
     terms = ["@prefix : <http://x/#> .\n@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"]
     maps = ["@prefix : <http://x/#> .\n@prefix rr: <http://www.w3.org/ns/r2rml#> .\n@base <m/> .\n"]
@@ -51,7 +53,7 @@ def test_columns_of_many_tables_that_one_value_is_made_from(run: Run, tmp_path: 
             f'[streams.s{n}]\nsource = {{ format = "csv", path = "s{n}.csv" }}\n'
             'timestamp = { column = "ts", unit = "1 second" }\nmax_per_timestamp = 4\n'
             'keys = [["k", "ts"]]\n'
-            'columns = { k = { type = "int", min = 0, max = 3 }, v = "double" }\n'
+            f'columns = {{ k = {key}, v = "double" }}\n'
         )
         terms.append(f":C{n} rdfs:subClassOf :Reading .\n")
         maps.append(
@@ -63,10 +65,16 @@ def test_columns_of_many_tables_that_one_value_is_made_from(run: Run, tmp_path: 
     (tmp_path / "ontoweir.toml").write_text("\n".join(catalog))
     (tmp_path / "o.ttl").write_text("".join(terms))
     (tmp_path / "m.ttl").write_text("".join(maps))
-    (tmp_path / "q.rq").write_text(
-        "PREFIX : <http://x/#>\nSELECT ?k { GRAPH ?t { ?r a :Reading ; :k ?k ; :v ?v }\n"
+    (tmp_path / "q.rq").write_text(f"PREFIX : <http://x/#>\n{query}")
+
+
+def test_columns_of_many_tables_that_one_value_is_made_from(run: Run, tmp_path: Path) -> None:
+    count = 40
+    query = (
+        "SELECT ?k { GRAPH ?t { ?r a :Reading ; :k ?k ; :v ?v }\n"
         "  GRAPH ?u { ?q a :Reading ; :k ?k ; :v ?w } FILTER(?t < ?u && ?v < ?w) }\n"
     )
+    write_fleet(tmp_path, count, '{ type = "int", min = 0, max = 3 }', query)
     few, every = (run("check", tmp_path, *more).out for more in ([], ["--verbose"]))
     assert "is made from several columns; each must be bounded" in few
     for text, tables in ((few, 3), (every, count)):
@@ -75,3 +83,22 @@ def test_columns_of_many_tables_that_one_value_is_made_from(run: Run, tmp_path: 
         assert text.count(".v is a double: ") == 2 * tables
     assert few.count(f"so it is for {count - 3} more (--verbose shows them)") == 2
     assert "so it is for" not in every
+
+
+def test_groups_of_the_latest_rows_do_not_try_all_pairs(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[int] = []
+    monkeypatch.setattr(check_query, "refute_standing", lambda *_, **__: tried.append(1))
+    query = (
+        "SELECT ?k (AVG(?v) AS ?m) { GRAPH ?t { ?r a :Reading ; :k ?k ; :v ?v }\n"
+        "  FILTER NOT EXISTS { GRAPH ?u { ?q a :Reading ; :k ?k } FILTER(?u > ?t) } } GROUP BY ?k"
+    )
+    write_fleet(tmp_path, 12, '"string"', query)
+    (verdict,) = json.loads(run("check", tmp_path, "--format", "json", "--cache", "off").out)
+    assert verdict["verdict"] == "unbounded"
+    assert not tried
+    # nor has each of the streams the reasons of all
+    assert {len(d["because"]) for d in verdict["disjuncts"]} == {1}
+    said = {d["because"][0]["message"].partition(",")[0] for d in verdict["disjuncts"]}
+    assert len(said) == 12

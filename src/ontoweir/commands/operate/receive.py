@@ -45,7 +45,7 @@ def _receive(args: argparse.Namespace) -> int:
     from ontoweir.project.project import load_project
 
     project = load_project(Path(args.project), overrides=args.set)
-    streams = _choose(project.catalog.streams, args.stream or ())
+    streams = choose_streams(project.catalog.streams, args.stream or ())
     if not args.every > 0:
         raise UsageError(
             f"--every {args.every:g}",
@@ -68,8 +68,13 @@ def _receive(args: argparse.Namespace) -> int:
     return 0
 
 
-def _choose(streams: "Mapping[str, Stream]", names: Sequence[str]) -> "list[Stream]":
-    """The streams to receive."""
+def choose_streams(streams: "Mapping[str, Stream]", names: Sequence[str]) -> "list[Stream]":
+    """The streams to receive, by their names, or all: of those that read the same messages, as
+    where an array makes two streams of them, the first.
+
+    Raises:
+        UsageError: a name is of no stream of MQTT; or there is none.
+    """
     there = {name: stream for name, stream in streams.items() if stream.data.mqtt}
     for name in names:
         if name not in there:
@@ -85,7 +90,8 @@ def _choose(streams: "Mapping[str, Stream]", names: Sequence[str]) -> "list[Stre
             fix='declare source = { format = "mqtt", path = "arrivals", options = '
             '{ host = "…", topic = "sensors/{device}/temp" } }',
         )
-    return [there[name] for name in dict.fromkeys(names)] if names else list(there.values())
+    chosen = [there[name] for name in names] if names else list(there.values())
+    return list({(s.data.path, s.data.mqtt): s for s in reversed(chosen)}.values())[::-1]
 
 
 def _run(

@@ -48,6 +48,13 @@ _SIGNS: Mapping[str, str] = MappingProxyType(
         "m3": "M3",
         "m³": "M3",
         "°": "DEG",
+        "m³/h": "M3-PER-HR",
+        "m3/h": "M3-PER-HR",
+        "l/h": "L-PER-HR",
+        "l/min": "L-PER-MIN",
+        "w/m²": "W-PER-M2",
+        "w/m2": "W-PER-M2",
+        "mwh": "MegaW-HR",
         "µg/m³": "MicroGM-PER-M3",
         "µg/m3": "MicroGM-PER-M3",
         "ug/m3": "MicroGM-PER-M3",
@@ -101,6 +108,10 @@ def find_unit(name: str) -> tuple[str, str] | None:
     ('http://qudt.org/vocab/unit/DEG_F', 'f')
     >>> find_unit("Rel. humidity, %")
     ('http://qudt.org/vocab/unit/PERCENT', ', %')
+    >>> find_unit("Flow [l/min]")
+    ('http://qudt.org/vocab/unit/L-PER-MIN', '[l/min]')
+    >>> find_unit("Ventil %")
+    ('http://qudt.org/vocab/unit/PERCENT', '%')
     >>> find_unit("temp"), find_unit("grade_c")
     (None, None)
     """
@@ -108,7 +119,7 @@ def find_unit(name: str) -> tuple[str, str] | None:
     if said is not None:
         unit = _SIGNS.get(said[1].lower().replace("μ", "µ"))
         return None if unit is None else (UNIT + unit, said[0].strip())
-    apart = re.search(r"(?:,\s*| / )(%|°|[^\s,]{2,10})\s*$", name)
+    apart = re.search(r"(?:,\s*| / |\s+(?=[%°]))(%|°|[^\s,]{2,10})\s*$", name)
     if apart is not None and (unit := _SIGNS.get(apart[1].lower().replace("μ", "µ"))):
         return UNIT + unit, apart[0].strip()
     words = words_of(name)

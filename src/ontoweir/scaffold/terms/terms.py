@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import chain, count
 
 from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
 from ontoweir.scaffold.terms.describe_stream import Subject, describe_stream
@@ -93,10 +94,10 @@ def own_terms(
         about[name] = Term(f"{own}of{kind}")
     tables: list[Stream | Relation] = [*catalog.streams.values(), *catalog.relations.values()]
     for table in tables:
-        places = find_coordinates(table)
+        places, taken = find_coordinates(table), set[str]()
         for column in table.columns:
-            iri = places.get(column.name, own + property_of(column.name))
-            columns[table.name, column.name] = Term(iri)
+            name = _find_free(property_of(column.name), taken)
+            columns[table.name, column.name] = Term(places.get(column.name, own + name))
     links: dict[tuple[str, str], Term] = {}
     for (name, linked), same in shared.items():
         if subjects[name].entity == linked:
@@ -109,6 +110,14 @@ def own_terms(
         links[name, linked] = Term(iri)
     prefixes = {own: "", SOSA: "sosa", GEO: "geo"}
     return Terms(base, classes, entities, about, columns, links, prefixes, shared)
+
+
+def _find_free(name: str, taken: set[str]) -> str:
+    """The name, with a number where it is taken: `temp` and `Temp` are two properties."""
+    numbered = (f"{name}{n}" for n in count(2))
+    free = next(one for one in chain([name], numbered) if one not in taken)
+    taken.add(free)
+    return free
 
 
 def entity_path(subject: Subject) -> str:

@@ -21,16 +21,35 @@ _YEAR_NAME = re.compile(r"year|yr|jahr|annee|anno", re.I)
 _PARTS, _SURE, _SHOWN = 3, 0.9, 60
 """So many words at least are in a row of a log; in so many of its rows there are as many; so much
 of one is shown."""
+_WRITE = "write them as ISO 8601, as in 2026-03-01T13:00:00Z, or as numbers since 1970"
 _ROWS = 2
 """So many rows say whether times go on."""
 _ELAPSED = re.compile(r"-?(?:[0-9]+ days?,? )[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?")
 
 
+def _is_called_time(name: str) -> bool:
+    return name.lower() == "ts" or _DAY_NAME.search(name) is not None
+
+
+def _is_unknown(values: Sequence[object]) -> bool:
+    """Whether texts with digits are written in no way that is read."""
+    import pyarrow as pa
+
+    from ontoweir.runtime.columnar.decode_times import decode_times
+    from ontoweir.runtime.times.suggest_format import suggest_format
+
+    texts = [str(v) for v in values]
+    if not all(any(c.isdigit() for c in text) for text in texts) or suggest_format(texts):
+        return False
+    _, timed = decode_times(pa.chunked_array([pa.array(texts, pa.string())]))
+    return not timed.any()
+
+
 def find_other_times(samples: Sequence[Sample]) -> tuple[str, str] | None:
     """Why a column that seems to tell time is not taken for one, and what to write (None: there is
-    no such column): years with a fraction of zero, days that are counted, and times since a
-    beginning that is not said. Or a table whose rows are one text each, as logs are; or that all
-    have one row, at most."""
+    no such column): years with a fraction of zero, days that are counted, times since a beginning
+    that is not said, and texts that are written otherwise. Or a table whose rows are one text each,
+    as logs are; or that all have one row, at most."""
     few = [f"{s.name} has {'one row' if s.rows.num_rows else 'no rows'}" for s in samples]
     if all(sample.rows.num_rows < _ROWS for sample in samples):
         return ", ".join(few), "name a file with more: that times go on is seen in several rows"
@@ -51,6 +70,9 @@ def find_other_times(samples: Sequence[Sample]) -> tuple[str, str] | None:
                         f"{column} has {since}, and no row says when that was",
                         "add the time of the beginning to them, and write times of ISO 8601",
                     )
+                case StringType() if _is_called_time(name) and _is_unknown(values):
+                    texts = f"texts such as {str(values[0])!r}, written like no time that is read"
+                    found = (f"{column} has {texts}", _WRITE)
                 case _:
                     found = None
             if found is not None:

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from ontoweir.commands.operate.receive import choose_streams
 from ontoweir.errors import RunError, UsageError
+from ontoweir.project.project import load_project
 from ontoweir.scaffold.make_scaffold import Given, Scaffold, make_scaffold
 from ontoweir.scaffold.remote import hear_topic as module
 from ontoweir.scaffold.remote.hear_topic import Listening, hear_topic, is_topic
@@ -53,6 +55,34 @@ def _stream(made: Scaffold) -> dict[str, Any]:
     (stream,) = tomllib.loads(str(made.files["ontoweir.toml"]))["streams"].values()
     assert isinstance(stream, dict)
     return stream
+
+
+def test_messages_with_an_array_are_two_streams_that_are_received_once(
+    broker: Broker, tmp_path: Path
+) -> None:
+    sent = [
+        (
+            f"plant/d{n % 3}/env",
+            json.dumps(
+                {"t": f"2026-03-01T00:{n:02}:00Z", "temp": n / 4, "rd": [{"c": 1, "v": n / 2}]}
+            ).encode(),
+        )
+        for n in range(20)
+    ]
+    made = _make(broker, "plant/{device}/env", sent)
+    text = str(made.files["ontoweir.toml"])
+    streams = tomllib.loads(text)["streams"]
+    assert [s["source"]["format"] for s in streams.values()] == ["mqtt", "mqtt"]
+    for stream in streams.values():  # nothing of a few messages is declared of all
+        assert not {"keys", "max_per_timestamp"} & {*stream}
+        assert stream["columns"]["device"] == "string"
+        assert stream["columns"]["temp"] == {"type": "double", "nullable": True}
+    for name, content in made.files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
+    catalog = load_project(tmp_path).catalog
+    assert [s.name for s in choose_streams(catalog.streams, ())] == ["env"]
+    assert [s.name for s in choose_streams(catalog.streams, ["env_rd"])] == ["env_rd"]
 
 
 def test_numbers_have_the_time_when_they_came(broker: Broker, tmp_path: Path, run: Run) -> None:

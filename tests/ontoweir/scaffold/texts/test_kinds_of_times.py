@@ -43,6 +43,7 @@ def _ask(run: Run, folder: Path, query: str) -> list[dict[str, str]]:
         ("%d.%m.%y", 1),
         ("%a, %d %b %Y %H:%M:%S %z", 0.3),
         ("%d/%b/%Y:%H:%M:%S %z", 0.3),
+        ("%Y%m%dT%H%M%S%z", 0.3),
     ],
 )
 def test_a_column_of_such_times(run: Run, tmp_path: Path, form: str, step: float) -> None:
@@ -54,6 +55,32 @@ def test_a_column_of_such_times(run: Run, tmp_path: Path, form: str, step: float
     answers = _ask(run, tmp_path, "SELECT `when`, level FROM t")
     shown = [datetime.fromisoformat(a["when"]).replace(tzinfo=UTC).strftime(form) for a in answers]
     assert shown == [time.strftime(form) for time in times]
+
+
+@pytest.mark.parametrize(
+    ("written", "form"),
+    [
+        ("{digits}", "%Y%m%d%H%M%S"),  # are no milliseconds of the year 2612
+        ("{seconds}000000", "epoch_us"),
+        ("{seconds}000000123", "epoch_ns"),
+        ("{iso}.123456789Z", None),
+    ],
+)
+def test_times_of_programs(run: Run, tmp_path: Path, written: str, form: str | None) -> None:
+    times = [_BEGIN + timedelta(minutes=n) for n in range(40)]
+    told = [
+        written.format(
+            seconds=int(t.timestamp()),
+            iso=t.strftime("%Y-%m-%dT%H:%M:%S"),
+            digits=t.strftime("%Y%m%d%H%M%S"),
+        )
+        for t in times
+    ]
+    stream = _init(run, tmp_path, ["time,level", *(f"{t},{n}.5" for n, t in enumerate(told))])
+    assert stream is not None
+    assert stream["timestamp"].get("format") == form
+    answers = _ask(run, tmp_path, "SELECT time, level FROM t")
+    assert [a["time"][:19] for a in answers] == [t.strftime("%Y-%m-%d %H:%M:%S") for t in times]
 
 
 def test_a_year_alone_is_the_time_where_nothing_else_is(run: Run, tmp_path: Path) -> None:

@@ -13,11 +13,19 @@ COLUMNS = {
     "ordinals": ("day", [str(736389 + n) for n in LINES], "since the year 1", "in 2017-03-01"),
     "serials": ("date", [str(45000 + n) for n in LINES], "as spreadsheets do", "in 2023-03-15"),
     "elapsed": ("t", [f"0 days 00:00:{n:02d}" for n in LINES], "since a beginning", "add the time"),
+    "zoned": (
+        "time",
+        [f"2026-03-01T00:{n:02}:00+01:00[Europe/Berlin]" for n in LINES],
+        "written like no time that is read",
+        "write them as ISO 8601",
+    ),
 }
 TWINS = {
     "serials": ("price", COLUMNS["serials"][1]),
     "ordinals, back and forth": ("day", [str(736389 + n * 7 % 40) for n in LINES]),
     "years": ("share", COLUMNS["years"][1]),
+    "one time": ("time", ["2026-03-01T00:00" for _ in LINES]),
+    "words": ("time", ["soon" for _ in LINES]),
     "fractions": ("year", [f"{1950 + n}.5" for n in LINES]),
 }
 
