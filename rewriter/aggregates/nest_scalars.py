@@ -32,7 +32,7 @@ class _Nested:
     value: "exp.Expr"
 
 
-def nest_scalars(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
+def nest_scalars(tree: "exp.Query", catalog: Catalog, *, ever: bool = False) -> "exp.Query":
     """JOIN (SELECT AVG(x) … WHERE ts > NOW() - …) for such a subquery as a value, in SELECT or in
     WHERE; LEFT JOIN (SELECT k, AVG(x) … GROUP BY k) ON k = … for one that says which k it is of.
     Where there is no row, COUNT is 0. Another subquery stays as it is.
@@ -40,6 +40,7 @@ def nest_scalars(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     Args:
         tree: the query, whose names are as they were written.
         catalog: the tables.
+        ever: also of all rows so far, if it says which k it is of.
     """
     from sqlglot import exp
 
@@ -53,7 +54,9 @@ def nest_scalars(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         several = isinstance(node.parent, (exp.In, exp.All, exp.Any, exp.Exists))
         if node.find_ancestor(exp.Select) is not made or several:
             continue
-        found = joined.get(node) or _read(node.this, f"{_ALIAS} {len(joined) + 1}", catalog)
+        found = joined.get(node) or _read(
+            node.this, f"{_ALIAS} {len(joined) + 1}", catalog, ever=ever
+        )
         if found is None:
             continue
         joined.setdefault(node.copy(), found)
@@ -85,16 +88,21 @@ def _name_stars(select: "exp.Select") -> None:
     select.set("expressions", shown)
 
 
-def _read(inner: "exp.Expr", alias: str, catalog: Catalog) -> _Nested | None:
+def _read(inner: "exp.Expr", alias: str, catalog: Catalog, *, ever: bool) -> _Nested | None:
     """The join that takes the place of a subquery (None: it is something else)."""
     from sqlglot import exp
 
     if not isinstance(inner, exp.Select) or len(inner.expressions) != 1:
         return None
-    if {k for k, v in inner.args.items() if v} - _READ:
+    if {k for k, v in inner.args.items() if v} - _READ or not aggregates(inner):
         return None
     leave = any(rows_leave(s) or chooses_rows(s) for s in inner.find_all(exp.Select))
-    if not aggregates(inner) or not leave or not is_numbered(inner) or chooses_rows(inner):
+    if (
+        not aggregates(inner)
+        or not (leave or ever)
+        or not is_numbered(inner)
+        or chooses_rows(inner)
+    ):
         return None
     made = inner.copy()
     name_conditions(made)
@@ -109,6 +117,8 @@ def _read(inner: "exp.Expr", alias: str, catalog: Catalog) -> _Nested | None:
             said.append(conjunct.copy())
         else:
             keys.append(sides)
+    if not leave and not keys:
+        return None
     made.set("where", exp.Where(this=exp.and_(*said)) if said else None)
     item = made.expressions[0].unalias()
     calls = list(dict.fromkeys(c.copy() for c in item.find_all(exp.AggFunc)))

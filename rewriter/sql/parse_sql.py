@@ -11,6 +11,7 @@ from ontoweir.mappings.model.catalog import Catalog, Relation
 from ontoweir.mappings.sql.check_parts import check_parts
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.show_sql import writing
+from ontoweir.rewriter.aggregates.nest_scalars import nest_scalars
 from ontoweir.rewriter.aggregates.read_group_row import read_group_row
 from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.around.join_one import open_numbered
@@ -37,6 +38,7 @@ from ontoweir.rewriter.joined.read_changing import read_changing
 from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, StillSeveral, StreamColumns
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.read_as_of import read_as_of
+from ontoweir.rewriter.lasting.imply_windows import imply_windows
 from ontoweir.rewriter.lasting.open_for import open_for
 from ontoweir.rewriter.lasting.spell_latest import spell_latest
 from ontoweir.rewriter.model.add_views import extend_catalog
@@ -104,7 +106,8 @@ def _parse(
         catalog = begin_with(written, catalog)
         written = limit_keys(written, catalog)
         if refused is not None:
-            spelled = spell_latest(written, catalog)
+            spelled = imply_windows(spell_latest(written, catalog), catalog)
+            spelled = limit_keys(nest_scalars(spelled, catalog, ever=True), catalog)
             kept = None if spelled == written else (spelled, catalog)
             kept = keep_computed(*(kept or (written, catalog)), reader.read_absence) or kept
             kept = keep_groups(*(kept or (written, catalog)), reader.read_groups) or kept

@@ -24,6 +24,8 @@ SELECT x.h AS c0, x.n AS c1, t.a AS c2 FROM DISTINCT_A AS x JOIN t ON t.h = x.h 
 SELECT AVG(n) AS c0 FROM COUNTED
 SELECT COUNT(*) AS c0 FROM (SELECT h FROM S GROUP BY h HAVING COUNT(*) > 1)
 SELECT x.g AS c0, x.n AS c1 FROM BY_TEXT AS x WHERE x.m < 3
+SELECT r.h AS c0, (SELECT COUNT(*) FROM s WHERE s.h = r.h AND s.a > 0) AS c1 FROM r
+SELECT r.h AS c0, (SELECT MAX(s.a) - MIN(s.a) FROM s WHERE s.h = r.h) AS c1 FROM r WHERE r.h > 0
 """
 WORDS = {
     "BY_REGISTER": "(SELECT r.a, COUNT(*) AS n FROM s, r WHERE r.h = s.h GROUP BY r.a)",

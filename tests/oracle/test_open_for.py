@@ -17,6 +17,8 @@ SELECT h AS c0, g AS c1 FROM LATEST AS x WHERE OLD
 SELECT h AS c0, ts AS c1 FROM LATEST AS x WHERE g = 'x' AND NOW() - ts > LENGTH
 SELECT COUNT(*) AS c0 FROM NUMBERED AS x WHERE n = 1 AND OLD
 SELECT x.h AS c0, r.a AS c1 FROM LATEST AS x JOIN r ON r.h = x.h WHERE OLDER
+SELECT x.h AS c0, COUNT(*) AS c1 FROM S AS x WHERE RECENT AND NOT ENDED GROUP BY x.h
+SELECT x.h AS c0, x.g AS c1 FROM S AS x WHERE RECENT AND NOT FOLLOWED
 """
 WORDS = {
     "FOLLOWED": "EXISTS (SELECT 1 FROM s AS y WHERE y.h = x.h AND y.ts > x.ts)",
@@ -24,6 +26,7 @@ WORDS = {
     "MORE_THERE": "EXISTS (SELECT 1 FROM t AS y WHERE y.h = x.h AND y.a > 0 AND y.ts >= x.ts)",
     "LEFT_X": "EXISTS (SELECT 1 FROM s AS y WHERE y.h = x.h AND y.g = 'y' AND x.ts < y.ts)",
     "EVER": "EXISTS (SELECT 1 FROM t AS y WHERE y.h = x.h AND y.a > 1)",
+    "RECENT": "x.ts > NOW() - INTERVAL '4' MICROSECOND",
     "LENGTH": "INTERVAL '2' MICROSECOND",
     "OLDER": "x.ts < NOW() - INTERVAL '2' MICROSECOND",
     "OLD": "x.ts <= NOW() - INTERVAL '3' MICROSECOND",
