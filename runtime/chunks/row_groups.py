@@ -12,19 +12,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ontoweir.runtime.chunks.late_pages import LatePages, Pages, open_texts, take_coded
 from ontoweir.runtime.chunks.late_rows import LateColumns, ReadRows, put_late
-from ontoweir.runtime.chunks.late_texts import LateTexts, open_pages
 from ontoweir.runtime.chunks.order_wanted import FEW, WantedRest, order_wanted
 from ontoweir.runtime.chunks.reopened_file import open_again
 from ontoweir.runtime.columnar.frame import Array
-from ontoweir.runtime.parquet.open_filled import (
-    FilledColumn,
-    FilledColumns,
-    FilledLeaf,
-    find_leaves,
-    open_filled,
-)
-from ontoweir.runtime.parquet.pick_texts import TextPages
+from ontoweir.runtime.parquet.filled_column import FilledColumn, FilledLeaf
+from ontoweir.runtime.parquet.open_filled import FilledColumns, find_leaves, open_filled
 from ontoweir.runtime.parquet.read_decimals import read_decimals
 from ontoweir.runtime.sources.coded_texts import find_coded, find_decimals, find_texts
 from ontoweir.runtime.sources.convert_table import convert_table
@@ -201,7 +195,7 @@ class RowGroups:
         except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise unreadable(piece.shown, error) from error
         table = add_absent(table, wanted, piece, history.stream)
-        return self._convert(table, history)
+        return self._convert(history, table)
 
     def scan(
         self,
@@ -228,21 +222,24 @@ class RowGroups:
         try:
             with open_again(piece.file) if again else pa.OSFile(piece.file) as source:
                 footer = self._read_footer(source, history, piece.file)
-                pages = {} if late is None else _open_late(source, footer, piece, late)
+                filled = _open_filled(source, footer, piece, wanted)
+                pages = {} if late is None else _open_late(source, footer, piece, late, filled)
                 early = [n for n in wanted if n not in pages]
 
                 def read(name: str) -> "pa.ChunkedArray":
                     return next(_read_group(source, footer, piece, [name], None)).column(name)
 
-                texts = None if late is None else LateTexts(late, history, pages, read)
-                for part in _read_group(source, footer, piece, early, rows):
-                    table = add_absent(part, early, piece, history.stream)
-                    table = self._convert(table, history)
-                    yield ReadRows(table) if texts is None else texts.split(table)
+                convert = partial(self._convert, history)
+                split = None
+                if late is not None:
+                    split = LatePages(late, history.columns, pages, read, convert).split
+                for part in _read_group(source, footer, piece, early, rows, filled):
+                    table = convert(add_absent(part, early, piece, history.stream))
+                    yield ReadRows(table) if split is None else split(table)
         except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise unreadable(piece.shown, error) from error
 
-    def _convert(self, table: pa.Table, history: History) -> pa.Table:
+    def _convert(self, history: History, table: pa.Table) -> pa.Table:
         """The columns as declared, of rows that are read from a stream's own files."""
         if history.staged:
             return table
@@ -293,13 +290,18 @@ def _keeps_runs(history: History, leaf: FilledLeaf) -> bool:
 
 
 def _open_late(
-    source: "pa.NativeFile", footer: _Footer, piece: Piece, late: LateColumns
-) -> dict[str, TextPages]:
+    source: "pa.NativeFile",
+    footer: _Footer,
+    piece: Piece,
+    late: LateColumns,
+    filled: dict[str, FilledColumn | FilledColumns],
+) -> dict[str, Pages]:
     """The late columns of a row group that are read from their pages."""
     if piece.groups > 1:
         return {}
     places = {n: p for n, p in footer.texts.items() if n in late.names}
-    return open_pages(source, footer.metadata, piece.group, places)
+    pages = open_texts(source, footer.metadata, piece.group, places)
+    return pages | take_coded(late.names, filled)
 
 
 def _list_wanted(history: History) -> list[str]:
@@ -310,11 +312,30 @@ def _list_wanted(history: History) -> list[str]:
     return wanted
 
 
+def _open_filled(
+    source: "pa.NativeFile", footer: _Footer, piece: Piece, wanted: Sequence[str]
+) -> dict[str, FilledColumn | FilledColumns]:
+    """The columns wanted of a piece that `open_filled` reads, by name."""
+    filled: dict[str, FilledColumn | FilledColumns] = {}
+    for name in wanted:
+        if name in footer.filled:
+            leaf, read = footer.filled[name], partial(_read_whole, source, footer, name)
+            column = open_filled(source, footer.metadata, piece.all_groups, leaf, read)
+            if column is not None:
+                filled[name] = column
+    return filled
+
+
 def _read_group(
-    source: "pa.NativeFile", footer: _Footer, piece: Piece, wanted: Sequence[str], rows: int | None
+    source: "pa.NativeFile",
+    footer: _Footer,
+    piece: Piece,
+    wanted: Sequence[str],
+    rows: int | None,
+    filled: Mapping[str, FilledColumn | FilledColumns] = MappingProxyType({}),
 ) -> Iterator[pa.Table]:
     """Those of the columns wanted that a file has, of a row group; in portions of at most so many
-    rows (None: in one)."""
+    rows (None: in one); `filled`: those that were opened."""
     buffer = 0 if rows is None else _BUFFERED * rows
     file = pq.ParquetFile(
         source,
@@ -325,13 +346,6 @@ def _read_group(
     )
     there = set(file.schema_arrow.names)
     names = [n for n in wanted if n in there]
-    filled: dict[str, FilledColumn | FilledColumns] = {}
-    for name in names if rows is not None else ():
-        if name in footer.filled:
-            leaf, read = footer.filled[name], partial(_read_whole, file, name)
-            column = open_filled(source, footer.metadata, piece.all_groups, leaf, read)
-            if column is not None:
-                filled[name] = column
     apart: dict[str, pa.ChunkedArray] = {}
     for name in names:
         if name in footer.decimals and name not in filled and piece.groups == 1:
@@ -352,8 +366,12 @@ def _read_group(
         yield _put_beside(batch, part, names)
 
 
-def _read_whole(file: "pq.ParquetFile", name: str, group: int) -> "pa.ChunkedArray":
+def _read_whole(
+    source: "pa.NativeFile", footer: _Footer, name: str, group: int
+) -> "pa.ChunkedArray":
     """A column of a row group."""
+    coded, metadata = footer.coded, footer.metadata
+    file = pq.ParquetFile(source, metadata=metadata, pre_buffer=False, read_dictionary=coded)
     return file.read_row_group(group, columns=[name], use_threads=False).column(name)
 
 

@@ -9,7 +9,6 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from ontoweir.mappings.model.catalog import StringType
 from ontoweir.rewriter.model.add_views import base_tables
 from ontoweir.runtime.chunks.check_values import check_values
 from ontoweir.runtime.chunks.late_rows import LateColumns
@@ -56,9 +55,9 @@ def list_late(
     wanted: Wanted,
 ) -> dict[str, LateColumns]:
     """Columns that are read only of rows which some member wants: of histories whose rows were
-    verified before, as else all values are held to what is declared. Where rows come late, all
-    columns but the timestamp, so that fewer are put into order; else texts. Such rows may be
-    verified before they are put into order, where their values alone say which are rejected.
+    verified before, as else all values are held to what is declared: all that are not compared.
+    Where rows come late, all columns but the timestamp, so that fewer are put into order. Such rows
+    may be verified before that, where their values alone say which are rejected.
 
     Args:
         work: the run.
@@ -83,8 +82,7 @@ def list_late(
         if mapped or any(c.expression is not None for c in columns):
             continue  # an expression that has no value for some row is an error
         compared = {limits[0] for selection in selections for limits in selection}
-        texts = {c.name for c in history.stream.columns if isinstance(c.type, StringType)}
-        names = frozenset(texts & set(history.columns) - compared)
+        names = frozenset(history.columns) - compared
         if history.disorder is not None:
             # which of the rows of one time is rejected is known of their order alone
             rejects = history.verified is not None and history.verified.rejects
