@@ -1,10 +1,12 @@
-"""A column of a row group that may be NULL and never is, taken from its pages one after the other.
+"""A column of a row group that may be NULL, taken from its pages one after the other.
 
-Pages are given to Arrow without what says of each value whether it is there.
+Pages are given to Arrow without what says of each value whether it is there; where some are not,
+that is read apart, and the values are put where they are.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +17,7 @@ from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.parquet.page_headers import DATA_2, DICTIONARY, PageHead
 from ontoweir.runtime.parquet.pick_texts import is_run
 from ontoweir.runtime.parquet.read_decimals import read_units
+from ontoweir.runtime.parquet.read_levels import count_pages, read_levels, spread_values
 from ontoweir.runtime.parquet.read_runs import read_runs
 from ontoweir.runtime.parquet.write_column import (
     BYTE_ARRAY,
@@ -32,6 +35,8 @@ from ontoweir.runtime.parquet.write_column import (
 
 _LENGTH = 4
 """Bytes before levels: how many follow."""
+_LEVELS = 8
+"""The bytes of levels of one run: a header, and a level."""
 _PLAIN = {INT32: "<i4", INT64: "<i8", DOUBLE: "<f8"}
 """How numpy calls what pages hold."""
 _LEAST = -(1 << 31)
@@ -53,6 +58,17 @@ class FilledLeaf:
     runs: bool = False
 
 
+class OpenPage(NamedTuple):
+    """A page of data that is unpacked: how many values it has, NULL or not, and their encoding;
+    `levels`: which are there; `body`: these; `full`: all are there."""
+
+    values: int
+    encoding: int
+    levels: memoryview
+    body: memoryview
+    full: bool
+
+
 class FilledColumn:
     """A column of a row group, from its beginning to its end.
 
@@ -60,7 +76,7 @@ class FilledColumn:
         data: its pages, `heads` of which are the headers, a dictionary first if there is one.
         leaf: the column.
         codec: how pages are packed.
-        read: for a column that has NULL, or is not understood, after all: reads all of it.
+        read: for a column that is not understood after all: reads all of it.
     """
 
     def __init__(
@@ -110,22 +126,27 @@ class FilledColumn:
         """Whether all these pages hold places in a dictionary."""
         return bool(self._dictionary) and all(h.encoding in _CODES for h in self._heads)
 
-    def look_up(self, places: Array) -> "pa.Array":
-        """The values at some places in the dictionary; texts as the places, with it.
+    def look_up(self, places: Array, absent: Array | None = None) -> "pa.Array":
+        """The values at some places in the dictionary; texts as the places, with it; NULL where a
+        place is `absent` (None: none is).
 
         Raises:
             ValueError: there are fewer values; OSError, pa.ArrowInvalid: it is not understood.
         """
         if self._held is None:
             self._held = self._read_dictionary()
-        if len(places) and int(places.max()) >= len(self._held):
+        used = places if absent is None else places[~absent]
+        if len(used) and int(used.max()) >= len(self._held):
             raise ValueError("a dictionary has fewer values")
         if self._physical == BYTE_ARRAY:
-            return pa.DictionaryArray.from_arrays(pa.array(places, pa.int32()), self._held)
-        return self._held.take(pa.array(places))
+            numbers = pa.array(places, pa.int32(), mask=absent)
+            return pa.DictionaryArray.from_arrays(numbers, self._held)
+        return self._held.take(pa.array(places, mask=absent))
 
     def _read_dictionary(self) -> "pa.Array":
-        """The values of the dictionary."""
+        """The values of the dictionary; without one, none."""
+        if not self._dictionary:
+            return pa.array([], self._leaf.kind)
         _, body = self._dictionary
         kind = _PLAIN.get(self._physical)
         if kind is not None:  # a copy, as bytes begin anywhere
@@ -141,16 +162,15 @@ class FilledColumn:
 
     def _decode_rows(self, rows: int) -> "list[pa.Array]":
         """So many rows at least, from those that were decoded on."""
-        heads, pages, count = self._heads, list[tuple[PageHead, memoryview]](), 0
+        heads, pages, count = self._heads, list[OpenPage](), 0
         if not heads:
             raise OSError("a column has fewer rows than its row group")
         try:
             while heads and count < rows:
                 head = heads.pop()
-                pages.append((head, self.open_page(head)))
+                pages.append(self.open_page(head))
                 count += head.values
-            made = self._join_plain(pages) or self._join_runs(pages)
-            made = made or self.decode(pages, count)
+            made = self.decode(pages)
         except (ValueError, OSError, pa.ArrowInvalid):
             heads.clear()  # whatever is wrong, Arrow says it of the file itself
             return list(self._read().slice(self._done).chunks)
@@ -162,35 +182,50 @@ class FilledColumn:
         same = self._physical == BYTE_ARRAY or self._physical != self._leaf.physical
         return values if same or self._leaf.kind == values.type else values.view(self._leaf.kind)
 
-    def _join_plain(self, pages: Sequence[tuple[PageHead, memoryview]]) -> "list[pa.Array] | None":
+    def decode(self, pages: Sequence[OpenPage]) -> "list[pa.Array]":
+        """The values of pages of data; they may have some of no page behind them.
+
+        Raises:
+            ValueError, OSError, pa.ArrowInvalid: they are not understood.
+        """
+        if all(page.full for page in pages):
+            return self._join_plain(pages) or self._join_runs(pages) or self._read_pages(pages)
+        there = read_levels([(page.levels, page.values) for page in pages])
+        counts = count_pages(there, [page.values for page in pages])
+        some = [p._replace(values=n) for p, n in zip(pages, counts, strict=True) if n]
+        made = self._join_plain(some) or self._read_pages(some) if some else []
+        if len(made) > 1:
+            raise ValueError("pages are decoded in several parts")
+        return [
+            spread_values(made[0] if made else self.look_up(np.zeros(0, dtype=np.int64)), there)
+        ]
+
+    def _join_plain(self, pages: Sequence[OpenPage]) -> "list[pa.Array] | None":
         """The values of pages that hold them one after the other (None: some do not)."""
         kind = _PLAIN.get(self._physical)
-        if kind is None or any(head.encoding != PLAIN for head, _ in pages):
+        if kind is None or any(page.encoding != PLAIN for page in pages):
             return None
-        parts = [np.frombuffer(body, kind, head.values) for head, body in pages]
+        parts = [np.frombuffer(page.body, kind, page.values) for page in pages]
         # a copy, as bytes begin anywhere
         return [self._view(pa.array(np.concatenate(parts)))]
 
-    def _join_runs(self, pages: Sequence[tuple[PageHead, memoryview]]) -> "list[pa.Array] | None":
+    def _join_runs(self, pages: Sequence[OpenPage]) -> "list[pa.Array] | None":
         """The values of pages by runs (None: that is not wanted, or they are of another kind)."""
-        if self._values is None or any(head.encoding not in _CODES for head, _ in pages):
+        if self._values is None or any(page.encoding not in _CODES for page in pages):
             return None
-        found = read_runs([(body, head.values) for head, body in pages])
+        found = read_runs([(page.body, page.values) for page in pages])
         if found is None or not len(self._values) or int(found[0].max()) >= len(self._values):
             return None
         ends = pa.array(np.cumsum(found[1]), pa.int32())
         values = pa.array(self._values[found[0]]).view(self._leaf.kind)
         return [pa.RunEndEncodedArray.from_arrays(ends, values)]
 
-    def decode(self, pages: Sequence[tuple[PageHead, memoryview]], count: int) -> "list[pa.Array]":
-        """The values of pages of data, each with its header, so many together, by Arrow.
-
-        Raises:
-            ValueError, OSError, pa.ArrowInvalid: they are not understood.
-        """
+    def _read_pages(self, pages: Sequence[OpenPage]) -> "list[pa.Array]":
+        """The values of pages, by Arrow."""
         texts, parts = self._physical == BYTE_ARRAY, list[Part]()
-        for head, body in pages:
-            parts += [write_head(len(body), head.values, head.encoding), body]
+        for page in pages:
+            parts += [write_head(len(page.body), page.values, page.encoding), page.body]
+        count = sum(page.values for page in pages)
         form = PageForm(self._physical, False, "UNCOMPRESSED", texts)
         file = pa.BufferReader(write_column(form, count, self._dictionary, parts))
         coded = ["a"] if texts else None
@@ -200,14 +235,13 @@ class FilledColumn:
             raise ValueError("pages have fewer rows than they say")
         return [self._view(values) for values in made]
 
-    def open_page(self, head: PageHead) -> memoryview:
-        """What a page of data holds, but for its levels.
+    def open_page(self, head: PageHead) -> OpenPage:
+        """A page of data, unpacked.
 
         Raises:
-            ValueError: a value is NULL, or the page is not understood.
-            pa.ArrowInvalid: it is not packed so.
+            ValueError: the page is not understood; pa.ArrowInvalid: it is not packed so.
         """
-        packed = self._data[head.begin : head.begin + head.packed]
+        packed = self._find_packed(head)
         if head.kind == DATA_2:
             if head.levels > min(len(packed), head.size):
                 raise ValueError("a page is cut off")
@@ -217,15 +251,14 @@ class FilledColumn:
             body = self._unpack(packed, head.size, True)
             end = _LENGTH + int.from_bytes(body[:_LENGTH], "little")
             levels, body = body[_LENGTH:end], body[end:]
-        if not is_run(bytes(levels), head.values):
-            raise ValueError("some values may be NULL")
-        return body
+        full = is_run(bytes(levels[:_LEVELS]), head.values)
+        return OpenPage(head.values, head.encoding, levels, body, full)
 
     def _open_dictionary(self, head: PageHead) -> list[Part]:
         """The page of the dictionary; of whole numbers that fit into 32 bits, as such."""
         if head.encoding not in (PLAIN, PLAIN_DICTIONARY):
             raise ValueError("a dictionary is held in another way")
-        packed = self._data[head.begin : head.begin + head.packed]
+        packed = self._find_packed(head)
         plain, self._values_held = self._unpack(packed, head.size, True), head.values
         if self._leaf.runs and len(plain) == 8 * head.values:
             self._values = np.frombuffer(plain, "<i8")
@@ -241,6 +274,12 @@ class FilledColumn:
             if narrow is not None:
                 self._physical, body = INT32, narrow
         return [write_head(len(body), head.values, None), body]
+
+    def _find_packed(self, head: PageHead) -> memoryview:
+        packed = self._data[head.begin : head.begin + head.packed]
+        if len(packed) != head.packed:
+            raise ValueError("a page is cut off")
+        return packed
 
     def _unpack(self, packed: memoryview, size: int, is_packed: bool) -> memoryview:
         body = packed

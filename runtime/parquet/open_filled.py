@@ -1,8 +1,8 @@
-"""Columns of a row group that may be NULL and never are, which Arrow reads as columns that may not.
+"""Columns of a row group that may be NULL, which Arrow reads as columns that may not.
 
 Pages of a column that may be NULL say of each value whether it is there, and Arrow looks at that
-for value after value: that takes as long as to decode the values. Where pages say it of all their
-values at once, they are given to Arrow without it. Whole numbers of 64 bits, of which the
+for value after value: that takes as long as to decode the values, and longer where some are NULL.
+So pages are given to Arrow without it (`filled_column`). Whole numbers of 64 bits, of which the
 dictionary has only numbers of 32, become such on the way.
 """
 
@@ -98,11 +98,10 @@ def open_filled(
         footer: what it says of itself.
         groups: the row groups.
         leaf: the column (find_leaves).
-        read: for a column that has NULL, or is not understood, after all: reads all of it, of a row
-            group.
+        read: for a column that is not understood after all: reads all of it, of a row group.
 
     Returns:
-        None: a value is NULL, or the pages are not understood, too short or too long.
+        None: the pages are not understood, too short or too long.
 
     Raises:
         OSError: the file cannot be read.
@@ -124,9 +123,6 @@ def _open_group(
     read: "Callable[[], pa.ChunkedArray]",
 ) -> FilledColumn | None:
     chunk = footer.row_group(group).column(leaf.place)
-    said = chunk.statistics if chunk.is_stats_set else None
-    if said is not None and said.has_null_count and said.null_count:
-        return None
     size, values = int(chunk.total_compressed_size), int(chunk.num_values)
     if chunk.compression not in CODECS or chunk.total_uncompressed_size > _MOST:
         return None

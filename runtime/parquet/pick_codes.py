@@ -13,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from ontoweir.runtime.columnar.frame import Array, starts_of_runs
-from ontoweir.runtime.parquet.filled_column import FilledColumn
+from ontoweir.runtime.parquet.filled_column import FilledColumn, OpenPage
+from ontoweir.runtime.parquet.read_levels import count_before, count_pages, read_levels
 
 _FEW = 8
 """Of rows of which at most one in so many is wanted, places are picked; of others Arrow unpacks all
@@ -36,38 +37,61 @@ class CodedPages:
     def __init__(self, column: FilledColumn) -> None:
         self._column, self._heads = column, column.list_left()
         self._ends = np.cumsum([head.values for head in self._heads])
-        self._opened: dict[int, memoryview] = {}
+        self._opened: dict[int, OpenPage] = {}
 
     def pick(self, rows: Array) -> "pa.ChunkedArray":
         """The values of rows, by number, ascending: texts by their dictionary, whole numbers of 64
         bits maybe as such of 32.
 
         Raises:
-            ValueError: pages are not understood, some values are NULL, or there are fewer rows.
+            ValueError: pages are not understood, or there are fewer rows.
             OSError, pa.ArrowInvalid: Arrow does not understand a page.
         """
-        if len(rows) and (not len(self._ends) or int(rows[-1]) >= self._ends[-1]):
+        if not len(rows):
+            return pa.chunked_array([self._column.look_up(rows)])
+        if not len(self._ends) or int(rows[-1]) >= self._ends[-1]:
             raise ValueError("a row group has fewer rows than it says")
         page = np.searchsorted(self._ends, rows, "right")
         numbers = page[starts_of_runs(page)]
-        heads = [self._heads[n] for n in numbers]
         self._opened = {
             n: self._opened[n] if n in self._opened else self._column.open_page(self._heads[n])
             for n in numbers.tolist()
         }
-        counts = np.array([head.values for head in heads], dtype=np.int64)
+        pages = list(self._opened.values())
+        counts = np.array([p.values for p in pages], dtype=np.int64)
         which = np.searchsorted(numbers, page)
         mine = rows - (self._ends[numbers] - counts)[which]
-        bodies = list(self._opened.values())
-        places = None
         if _FEW * len(rows) <= counts.sum():
-            places = pick_places(bodies, counts, which, mine)
-        if places is not None:
-            return pa.chunked_array([self._column.look_up(places)])
-        pages = [*zip(heads, bodies, strict=True)]
-        decoded = pa.chunked_array(self._column.decode(pages, int(counts.sum())))
+            picked = self._pick_few(pages, counts, which, mine)
+            if picked is not None:
+                return pa.chunked_array([picked])
+        decoded = pa.chunked_array(self._column.decode(pages))
         found: pa.ChunkedArray = decoded.take(pa.array(mine + (np.cumsum(counts) - counts)[which]))
         return found
+
+    def _pick_few(
+        self, pages: Sequence[OpenPage], counts: Array, which: Array, rows: Array
+    ) -> "pa.Array | None":
+        """As pick_places, the values, of pages that may have NULL."""
+        bodies = [page.body for page in pages]
+        if all(page.full for page in pages):
+            places = pick_places(bodies, counts, which, rows)
+            return None if places is None else self._column.look_up(places)
+        there = read_levels([(page.levels, page.values) for page in pages])
+        starts = np.cumsum(counts) - counts
+        held = np.array(count_pages(there, counts.tolist()), dtype=np.int64)
+        present = there[starts[which] + rows]
+        which = which[present]
+        rank = count_before(there, starts[which] + rows[present])
+        rank -= (np.cumsum(held) - held)[which]
+        used = which[starts_of_runs(which)]
+        bodies = [bodies[n] for n in used]
+        places = pick_places(bodies, held[used], np.searchsorted(used, which), rank)
+        if places is None:
+            return None
+        every = np.zeros(len(rows), dtype=np.int64)
+        every[present] = places
+        return self._column.look_up(every, ~present)
 
 
 @dataclass(frozen=True, slots=True)
