@@ -1,6 +1,7 @@
 """Columns of a row group that are read late, portion by portion."""
 
 from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -11,7 +12,7 @@ from ontoweir.runtime.chunks.late_rows import LateColumns, LateRows, ReadRows
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.parquet.filled_column import FilledColumn
 from ontoweir.runtime.parquet.open_filled import FilledColumns
-from ontoweir.runtime.parquet.pick_codes import CodedPages
+from ontoweir.runtime.parquet.pick_codes import FEW, CodedPages
 from ontoweir.runtime.parquet.pick_texts import TextPages
 from ontoweir.runtime.pool.text_table import take_rows
 
@@ -76,6 +77,20 @@ class LatePages:
         values = take_rows(self._whole[name], rows)
         assert isinstance(values, pa.ChunkedArray)
         return values
+
+
+def choose_late(late: LateColumns, table: pa.Table) -> LateColumns | None:
+    """What is read late of a stream (None: nothing), by some of its rows: where few are wanted, all
+    columns that may be; else those alone that cost much to read (`dear`).
+
+    Args:
+        late: what may be read late.
+        table: some rows, with the columns that say which can be wanted.
+    """
+    found = late.find(table)
+    if found is not None and FEW * len(found) <= table.num_rows:
+        return late
+    return replace(late, names=late.dear) if late.dear else None
 
 
 def open_texts(

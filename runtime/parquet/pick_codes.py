@@ -16,7 +16,7 @@ from ontoweir.runtime.columnar.frame import Array, starts_of_runs
 from ontoweir.runtime.parquet.filled_column import FilledColumn, OpenPage
 from ontoweir.runtime.parquet.read_levels import count_before, count_pages, read_levels
 
-_FEW = 8
+FEW = 8
 """Of rows of which at most one in so many is wanted, places are picked; of others Arrow unpacks all
 in less time."""
 _WIDEST = 32
@@ -61,7 +61,7 @@ class CodedPages:
         counts = np.array([p.values for p in pages], dtype=np.int64)
         which = np.searchsorted(numbers, page)
         mine = rows - (self._ends[numbers] - counts)[which]
-        if _FEW * len(rows) <= counts.sum():
+        if FEW * len(rows) <= counts.sum():
             picked = self._pick_few(pages, counts, which, mine)
             if picked is not None:
                 return pa.chunked_array([picked])

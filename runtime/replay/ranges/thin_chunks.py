@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
+from ontoweir.mappings.model.catalog import StringType
 from ontoweir.rewriter.model.add_views import base_tables
 from ontoweir.runtime.chunks.check_values import check_values
 from ontoweir.runtime.chunks.late_rows import LateColumns
@@ -83,12 +84,14 @@ def list_late(
             continue  # an expression that has no value for some row is an error
         compared = {limits[0] for selection in selections for limits in selection}
         names = frozenset(history.columns) - compared
+        texts = {c.name for c in history.stream.columns if isinstance(c.type, StringType)}
         if history.disorder is not None:
             # which of the rows of one time is rejected is known of their order alone
             rejects = history.verified is not None and history.verified.rejects
             names = frozenset() if rejects else frozenset(history.columns)
         if names and compared <= plain & set(history.columns):
-            late[name] = LateColumns(names, partial(find_rows, selections=tuple(selections)), hold)
+            find = partial(find_rows, selections=tuple(selections))
+            late[name] = LateColumns(names, find, hold, dear=names & texts)
     return late
 
 

@@ -191,7 +191,7 @@ def test_of_few_rows_the_places_alone_are_unpacked(
     with pa.OSFile(str(tmp_path / "d.parquet")) as source:
         pages = _open(source, pq.read_metadata(tmp_path / "d.parquet"), 0)
     assert pages is not None
-    assert _plain(pages.pick(np.arange(0, rows, module._FEW - 1)))[1] == f"t{7 * 7919 % 300}"
+    assert _plain(pages.pick(np.arange(0, rows, module.FEW - 1)))[1] == f"t{7 * 7919 % 300}"
     assert decoded[0] == 1
 
 
