@@ -228,3 +228,32 @@ def test_bits_that_are_wrong_change_nothing_alone(
         return
     wanted = _plain(read.column("a").take(pa.array(index)))
     assert found is None or repr(found) == repr(wanted)  # NaN is not itself
+
+
+def test_rows_of_several_pages_with_null(tmp_path: Path) -> None:
+    """Of each page the values before a row that are there are counted by themselves; one page has
+    none, and of another none is wanted that is there."""
+    values = [None if n % 3 == 0 or 2_000 <= n < 3_000 else n * 7919 % 700 for n in range(9_000)]
+    table = pa.table({"a": pa.array(values, pa.int64())})
+    pq.write_table(table, tmp_path / "d.parquet", data_page_size=64, write_batch_size=1_000)
+    footer = pq.read_metadata(tmp_path / "d.parquet")
+    for index in ([1, 2_001, 4_000, 4_001, 8_999], [0, 2_000, 6_000], [5_000, 8_000]):
+        with pa.OSFile(str(tmp_path / "d.parquet")) as source:
+            pages = _open(source, footer, 0)
+        assert pages is not None
+        assert pages.pick(np.array(index)).to_pylist() == [values[n] for n in index]
+
+
+@pytest.mark.parametrize("codec", ["none", "snappy"])
+def test_a_page_that_is_cut_off(codec: str, tmp_path: Path) -> None:
+    table = pa.table({"a": [n * 7919 % 700 for n in range(3_000)]})
+    pq.write_table(table, tmp_path / "d.parquet", compression=codec)
+    leaf = find_leaves(pq.read_metadata(tmp_path / "d.parquet"), "a")["a"]
+    with pa.OSFile(str(tmp_path / "d.parquet")) as source:
+        footer = pq.read_metadata(tmp_path / "d.parquet")
+        column = open_filled(source, footer, [0], leaf, lambda _: None)
+    assert isinstance(column, FilledColumn)
+    (head,) = column.list_left()
+    assert column.open_page(head).full
+    with pytest.raises(ValueError, match="cut off"):
+        column.open_page(head._replace(packed=head.packed + 1))
