@@ -65,7 +65,7 @@ def test_where_few_are_wanted(
     table, picked = _write(tmp_path / "s.parquet"), set[str]()
     pick = CodedPages.pick
 
-    def noted(pages: CodedPages, rows: "np.ndarray") -> pa.ChunkedArray:  # type: ignore[type-arg]
+    def noted(pages: CodedPages, rows: "np.ndarray") -> pa.ChunkedArray:
         values = pick(pages, rows)
         picked.add(str(values.type))
         return values
