@@ -243,6 +243,8 @@ class RowGroups:
     ) -> LateColumns | None:
         """What is read late of a stream, as its first rows that are looked at say: of all its row
         groups the same."""
+        if late.names == late.dear:
+            return late
         name, footer = history.stream.name, self._read_footer(source, history, piece.file)
         with self._choosing:
             if name not in self._chosen:
