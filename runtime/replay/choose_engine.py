@@ -58,7 +58,10 @@ PROCESS_FORKS = 0.2
 found 0.05 to 0.11 on two cores with six processes waiting, and what an estimate may be wrong by."""
 SOONER = 0.9
 """Where rows are divided by key because it was asked for, and take more of one process's time than
-so much, that is said."""
+so much, that is said,"""
+DOUBTED, MOST_DOUBTED = 4_000_000, 500_000
+"""of so many rows or more, of which as many are replayed for that as for other estimates, but no
+more than these. Of a few rows, reading the first ones is most of the work."""
 MOST_PARTS = 8
 """Among more processes rows are never divided by key: each of them reads all."""
 LARGE = 100_000
@@ -155,16 +158,16 @@ def _doubt(work: ExecutionContext, division: Division) -> str:
     """What is said of rows that are divided although one process is estimated to replay them about
     as soon; nothing of few rows, which are not estimated."""
     rows = sum(h.rows for h in work.histories)
-    if rows < WORTH:
+    if rows < DOUBTED:
         return ""
-    here = _estimate(work, max(rows // GLANCE, 1))
+    here = _estimate(work, max(min(rows // SAMPLE, MOST_DOUBTED), 1))
     if here is None:
         return ""
     apart = _divided_seconds(here, division.parts, _count_here())
     if apart < here.seconds * SOONER:
         return ""
     return (
-        f": one process would replay them about as soon, in {here.seconds:.1f} s, as "
+        f": one process is estimated to replay them about as soon, in {here.seconds:.1f} s, as "
         f"{here.read:.0%} of its work is reading and admitting, which is not divided; what is "
         "divided is the state"
     )

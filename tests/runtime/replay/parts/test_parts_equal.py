@@ -179,22 +179,22 @@ def test_what_ends_earlier_is_chosen(
     assert told == (large == 0)
 
 
-@pytest.mark.parametrize(("starts", "worth"), [(0, 0), (1e6, 0), (1e6, 1 << 40)])
+@pytest.mark.parametrize(("starts", "doubted"), [(0, 0), (1e6, 0), (1e6, 1 << 40)])
 def test_it_is_said_where_one_process_is_as_fast(
-    starts: float, worth: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    starts: float, doubted: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And rows are divided all the same, as that was asked for; few are not estimated."""
     catalog = _write(tmp_path, range(400))
     job = _make_job(parse_sql(DISTINCT, catalog, name="q", file="q.sql"), catalog)
     assert job is not None
     monkeypatch.setattr(scan_parts, "run_processes", run_here)
-    monkeypatch.setattr(choose_engine, "WORTH", worth)
+    monkeypatch.setattr(choose_engine, "DOUBTED", doubted)
     for name in ("PROCESS_STARTS", "PROCESS_FORKS"):
         monkeypatch.setattr(choose_engine, name, starts - 1)
     summary = replay_history(job, ReplayRequest(tmp_path / "o.csv", "csv", parts=2))
     assert summary.parts == 2
-    told = "one process would replay them about as soon" in (summary.engine_because or "")
-    assert told == (starts > 0 and worth == 0)
+    told = "one process is estimated to replay them about as soon" in (summary.engine_because or "")
+    assert told == (starts > 0 and doubted == 0)
 
 
 @pytest.mark.parametrize("forks", [True, False])
