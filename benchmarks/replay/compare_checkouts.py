@@ -1,12 +1,13 @@
 """Replays by two checkouts, beside DuckDB: a table "before, now" of what people have.
 
     .venv/bin/python benchmarks/replay/compare_checkouts.py BEFORE NOW [--rows 0,1,…] [--repeat 5]
-        [--home FOLDER]
+        [--cells nulls-10000000-filter,…] [--home FOLDER]
 
 BEFORE and NOW are checkouts, each set up (`./ontoweir setup`) with its own environment; this one is
-as good as any. Each row of the table is a query over data of matrix_data.py. Both checkouts and
-DuckDB take turns, REPEAT times, each time in a new process that replays the same history twice (and
-before that once, so that it is verified): the first of the two is what a command has to do besides
+as good as any. Each row of the table is a query over data of matrix_data.py; `--cells` has others
+in their place: shapes, rows and queries of it, over Parquet. Both checkouts and DuckDB take turns,
+REPEAT times, each time in a new process that replays the same history twice (and before that once,
+so that it is verified): the first of the two is what a command has to do besides
 its imports, the second finds memory that is there. Printed are the least CPU milliseconds of both,
 and the least peak of memory above what the imports take, in MB. Answers are compared: those of both
 checkouts must be the same. Exits with 1 if they are not.
@@ -48,7 +49,7 @@ ROWS: tuple[tuple[str, Case, str], ...] = (
     ("the same as CSV: join in time", _CSV, "join"),
     ("the same as CSV: count and maximum by device", _CSV, "aggregate"),
 )
-GROUPED = ("join", "site", "aggregate")
+GROUPED = ("join", "three", "site", "aggregate")
 _TWICE = 2
 
 
@@ -105,6 +106,7 @@ def main() -> None:
     parser.add_argument("before", type=Path)
     parser.add_argument("now", type=Path)
     parser.add_argument("--rows", default=",".join(map(str, range(len(ROWS)))))
+    parser.add_argument("--cells", default="")
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--home", type=Path, default=Path(tempfile.gettempdir()) / "replay-matrix")
     given = parser.parse_args()
@@ -113,7 +115,8 @@ def main() -> None:
     print("| CPU ms of a first and a second replay; MB | before | now | DuckDB |")
     print("| --- | --- | --- | --- |")
     differ = False
-    for name, case, query in (ROWS[int(n)] for n in given.rows.split(",")):
+    cells = [_find_cell(cell) for cell in given.cells.split(",") if cell]
+    for name, case, query in cells or [ROWS[int(n)] for n in given.rows.split(",")]:
         folder = make_case(case, given.home)
         (folder / f"{query}.sql").write_text(QUERIES.get(query) or _MORE[query])
         found: dict[str, list[dict[str, Any]]] = {way: [] for way in python}
@@ -128,9 +131,15 @@ def main() -> None:
                     answers[way] = _read(output)
         same = answers["before"] == answers["now"]
         differ |= not same
-        cells = " | ".join(_show(found[way]) for way in python)
-        print(f"| {name} | {cells} |{'' if same else ' ANSWERS DIFFER'}", flush=True)
+        shown = " | ".join(_show(found[way]) for way in python)
+        print(f"| {name} | {shown} |{'' if same else ' ANSWERS DIFFER'}", flush=True)
     sys.exit(differ)
+
+
+def _find_cell(cell: str) -> tuple[str, Case, str]:
+    """A row of the table, of a cell's name."""
+    shape, rows, query = cell.split("-")
+    return f"{int(rows):,} rows, {shape}: {query}", Case("parquet", shape, int(rows)), query
 
 
 def _run(program: Path, way: str, folder: Path, query: str, output: Path) -> dict[str, Any]:

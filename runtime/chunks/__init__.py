@@ -2,7 +2,7 @@
 
 Takes `History`s and cursors in them; makes `Chunk`s. Plain row groups are decoded portion by
 portion (`portions`), so that no row group is in memory as a whole; other pieces are read whole
-(`row_groups`). Texts of verified rows are read late, of the rows that can be wanted (`late_texts`);
+(`row_groups`). Columns of verified rows are read late, where few can be wanted (`late_pages`);
 of rows that come late in time only such are put into order (`order_wanted`), once their values are
 held to what is declared (`check_values`).
 Doors: `read_chunk`, `row_groups`, `portions`, `late_rows`, `check_values`.

@@ -18,12 +18,14 @@ class LateColumns:
     """Columns of a stream that are looked at only in rows that can be wanted.
 
     `names`: those that may be read late; `find`: which rows can be wanted; `hold`: whether no row
-    is rejected because of what its columns hold (None: that is known of all rows).
+    is rejected because of what its columns hold (None: that is known of all rows); `dear`: those of
+    them that are read late also where many rows are wanted.
     """
 
     names: frozenset[str]
     find: FindRows
     hold: Callable[[pa.Table], bool] | None = None
+    dear: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from threading import Lock
 from types import MappingProxyType
@@ -12,20 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ontoweir.runtime.chunks.late_pages import LatePages, Pages, choose_late, open_texts, take_coded
 from ontoweir.runtime.chunks.late_rows import LateColumns, ReadRows, put_late
-from ontoweir.runtime.chunks.late_texts import LateTexts, open_pages
 from ontoweir.runtime.chunks.order_wanted import FEW, WantedRest, order_wanted
+from ontoweir.runtime.chunks.read_group import GroupFooter, open_columns, read_group
 from ontoweir.runtime.chunks.reopened_file import open_again
 from ontoweir.runtime.columnar.frame import Array
-from ontoweir.runtime.parquet.open_filled import (
-    FilledColumn,
-    FilledColumns,
-    FilledLeaf,
-    find_leaves,
-    open_filled,
-)
-from ontoweir.runtime.parquet.pick_texts import TextPages
-from ontoweir.runtime.parquet.read_decimals import read_decimals
+from ontoweir.runtime.parquet.filled_column import FilledColumn, FilledLeaf
+from ontoweir.runtime.parquet.open_filled import FilledColumns, find_leaves
 from ontoweir.runtime.sources.coded_texts import find_coded, find_decimals, find_texts
 from ontoweir.runtime.sources.convert_table import convert_table
 from ontoweir.runtime.sources.history import History, Piece
@@ -37,11 +31,8 @@ _CACHED_GROUPS = 4
 _AHEAD = 4
 """Row groups of a stream that are read ahead at most."""
 _CACHED_FOOTERS = 16
-_WIDE = 40
-"""Columns that take so many bytes a row are decoded by several threads: of others the threads cost
-more than they save."""
-_BUFFERED = 8
-"""Bytes of a column's pages that are read at once, for each row of a portion."""
+_SAMPLE = 16_384
+"""So many rows are looked at to know whether few are wanted."""
 MAPPED = ".arrow"
 """How files are called that Arrow maps to memory: rows that are read once, soon."""
 
@@ -76,7 +67,7 @@ class RowGroups:
     ) -> None:
         self._late, self._narrow = dict(late), narrow
         self._groups: OrderedDict[tuple[str, str, int], ReadRows] = OrderedDict()
-        self._footers: OrderedDict[str, _Footer] = OrderedDict()
+        self._footers: OrderedDict[str, GroupFooter] = OrderedDict()
         self._ahead: dict[tuple[str, str, int], Future[ReadRows]] = {}
         self._rests: dict[str, Rest] = {}
         self._wanted: dict[str, WantedRest] = {}
@@ -86,7 +77,8 @@ class RowGroups:
         self._probed: dict[str, tuple[Piece, pa.Table]] = {}
         self._pool = ThreadPoolExecutor(2, thread_name_prefix="ontoweir-group")
         self._in_turn = ThreadPoolExecutor(1, thread_name_prefix="ontoweir-group")
-        self._lock = Lock()
+        self._lock, self._choosing = Lock(), Lock()
+        self._chosen: dict[str, LateColumns | None] = {}
 
     def close(self) -> None:
         """Read no more."""
@@ -197,11 +189,11 @@ class RowGroups:
         try:
             with pa.OSFile(piece.file) as source:  # pages of a mapped file cost more than a copy
                 footer = self._read_footer(source, history, piece.file)
-                (table,) = _read_group(source, footer, piece, wanted, None)
+                (table,) = read_group(source, footer, piece, wanted, None)
         except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise unreadable(piece.shown, error) from error
         table = add_absent(table, wanted, piece, history.stream)
-        return self._convert(table, history)
+        return self._convert(history, table)
 
     def scan(
         self,
@@ -228,28 +220,48 @@ class RowGroups:
         try:
             with open_again(piece.file) if again else pa.OSFile(piece.file) as source:
                 footer = self._read_footer(source, history, piece.file)
-                pages = {} if late is None else _open_late(source, footer, piece, late)
+                late = None if late is None else self._choose_late(history, piece, late, source)
+                filled = open_columns(source, footer, piece, wanted)
+                pages = {} if late is None else _open_late(source, footer, piece, late, filled)
                 early = [n for n in wanted if n not in pages]
 
                 def read(name: str) -> "pa.ChunkedArray":
-                    return next(_read_group(source, footer, piece, [name], None)).column(name)
+                    return next(read_group(source, footer, piece, [name], None)).column(name)
 
-                texts = None if late is None else LateTexts(late, history, pages, read)
-                for part in _read_group(source, footer, piece, early, rows):
-                    table = add_absent(part, early, piece, history.stream)
-                    table = self._convert(table, history)
-                    yield ReadRows(table) if texts is None else texts.split(table)
+                convert = partial(self._convert, history)
+                split = None
+                if late is not None:
+                    split = LatePages(late, history.columns, pages, read, convert).split
+                for part in read_group(source, footer, piece, early, rows, filled):
+                    table = convert(add_absent(part, early, piece, history.stream))
+                    yield ReadRows(table) if split is None else split(table)
         except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise unreadable(piece.shown, error) from error
 
-    def _convert(self, table: pa.Table, history: History) -> pa.Table:
+    def _choose_late(
+        self, history: History, piece: Piece, late: LateColumns, source: "pa.NativeFile"
+    ) -> LateColumns | None:
+        """What is read late of a stream, as its first rows that are looked at say: of all its row
+        groups the same."""
+        if late.names == late.dear:
+            return late
+        name, footer = history.stream.name, self._read_footer(source, history, piece.file)
+        with self._choosing:
+            if name not in self._chosen:
+                compared = [n for n in history.columns if n not in late.names]
+                table = next(read_group(source, footer, piece, compared, _SAMPLE))
+                table = self._convert(history, add_absent(table, compared, piece, history.stream))
+                self._chosen[name] = choose_late(late, table)
+            return self._chosen[name]
+
+    def _convert(self, history: History, table: pa.Table) -> pa.Table:
         """The columns as declared, of rows that are read from a stream's own files."""
         if history.staged:
             return table
         timed, narrow = history.verified is not None, history.stream.name in self._narrow
         return convert_table(table, history.stream, timed=timed, narrow=narrow)
 
-    def _read_footer(self, source: "pa.NativeFile", history: History, name: str) -> "_Footer":
+    def _read_footer(self, source: "pa.NativeFile", history: History, name: str) -> "GroupFooter":
         """What a file says of itself, and how its columns are read."""
         with self._lock:
             if name not in self._footers:
@@ -265,23 +277,10 @@ class RowGroups:
                 time = filled.get(history.stream.timestamp)
                 if time is not None and _keeps_runs(history, time):
                     filled[history.stream.timestamp] = replace(time, runs=True)
-                self._footers[name] = _Footer(footer, coded, decimals, held, filled)
+                self._footers[name] = GroupFooter(footer, coded, decimals, held, filled)
                 while len(self._footers) > _CACHED_FOOTERS:
                     self._footers.popitem(last=False)
             return self._footers[name]
-
-
-@dataclass(frozen=True, slots=True)
-class _Footer:
-    """What a file says of itself; the columns that are read with their dictionaries; the places of
-    those that may be read by `read_decimals`; of other texts that `TextPages` may pick; and those
-    that may be read by `open_filled`."""
-
-    metadata: "pq.FileMetaData"
-    coded: tuple[str, ...]
-    decimals: Mapping[str, int]
-    texts: Mapping[str, int]
-    filled: Mapping[str, FilledLeaf]
 
 
 def _keeps_runs(history: History, leaf: FilledLeaf) -> bool:
@@ -293,13 +292,18 @@ def _keeps_runs(history: History, leaf: FilledLeaf) -> bool:
 
 
 def _open_late(
-    source: "pa.NativeFile", footer: _Footer, piece: Piece, late: LateColumns
-) -> dict[str, TextPages]:
+    source: "pa.NativeFile",
+    footer: GroupFooter,
+    piece: Piece,
+    late: LateColumns,
+    filled: dict[str, FilledColumn | FilledColumns],
+) -> dict[str, Pages]:
     """The late columns of a row group that are read from their pages."""
     if piece.groups > 1:
         return {}
     places = {n: p for n, p in footer.texts.items() if n in late.names}
-    return open_pages(source, footer.metadata, piece.group, places)
+    pages = open_texts(source, footer.metadata, piece.group, places)
+    return pages | take_coded(late.names, filled)
 
 
 def _list_wanted(history: History) -> list[str]:
@@ -308,71 +312,3 @@ def _list_wanted(history: History) -> list[str]:
     if history.staged and history.verified is None:
         wanted.append(BAD)
     return wanted
-
-
-def _read_group(
-    source: "pa.NativeFile", footer: _Footer, piece: Piece, wanted: Sequence[str], rows: int | None
-) -> Iterator[pa.Table]:
-    """Those of the columns wanted that a file has, of a row group; in portions of at most so many
-    rows (None: in one)."""
-    buffer = 0 if rows is None else _BUFFERED * rows
-    file = pq.ParquetFile(
-        source,
-        metadata=footer.metadata,
-        pre_buffer=False,
-        buffer_size=buffer,
-        read_dictionary=footer.coded,
-    )
-    there = set(file.schema_arrow.names)
-    names = [n for n in wanted if n in there]
-    filled: dict[str, FilledColumn | FilledColumns] = {}
-    for name in names if rows is not None else ():
-        if name in footer.filled:
-            leaf, read = footer.filled[name], partial(_read_whole, file, name)
-            column = open_filled(source, footer.metadata, piece.all_groups, leaf, read)
-            if column is not None:
-                filled[name] = column
-    apart: dict[str, pa.ChunkedArray] = {}
-    for name in names:
-        if name in footer.decimals and name not in filled and piece.groups == 1:
-            found = read_decimals(source, footer.metadata, piece.group, footer.decimals[name])
-            if found is not None:
-                apart[name] = found
-    plain = [n for n in names if n not in apart and n not in filled]
-    threads = piece.size >= _WIDE * piece.rows
-    if rows is None:
-        table = file.read_row_groups(piece.all_groups, columns=plain, use_threads=threads)
-        yield _put_beside(table, apart, names)
-        return
-    first = 0
-    for batch in _list_batches(file, piece, rows, plain, threads):
-        part = {n: values.slice(first, batch.num_rows) for n, values in apart.items()}
-        part |= {n: column.take(batch.num_rows) for n, column in filled.items()}
-        first += batch.num_rows
-        yield _put_beside(batch, part, names)
-
-
-def _read_whole(file: "pq.ParquetFile", name: str, group: int) -> "pa.ChunkedArray":
-    """A column of a row group."""
-    return file.read_row_group(group, columns=[name], use_threads=False).column(name)
-
-
-def _list_batches(
-    file: "pq.ParquetFile", piece: Piece, rows: int, plain: Sequence[str], threads: bool
-) -> Iterator[pa.Table]:
-    """Some columns of a row group, in portions; without columns, the rows of these."""
-    if plain:
-        for batch in file.iter_batches(rows, piece.all_groups, plain, use_threads=threads):
-            yield pa.Table.from_batches([batch])
-        return
-    for first in range(0, piece.rows, rows):
-        yield pa.table({"": pa.nulls(min(rows, piece.rows - first))}).select([])
-
-
-def _put_beside(
-    table: pa.Table, apart: Mapping[str, pa.ChunkedArray], names: Sequence[str]
-) -> pa.Table:
-    """Rows with columns that were read apart."""
-    for name, values in apart.items():
-        table = table.append_column(name, values)
-    return table.select(names) if apart else table

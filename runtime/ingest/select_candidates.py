@@ -12,7 +12,6 @@ from math import ceil, floor
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ontoweir.checker.model.normal_form import Kind, Member, NormalForm
 from ontoweir.mappings.model.catalog import IntType, Stream
@@ -103,8 +102,17 @@ def plain_pieces(column: "pa.ChunkedArray") -> Sequence[Array] | None:
     together costs more than to look at them. None: it is none."""
     if not pa.types.is_signed_integer(column.type):
         return None
-    whole = pc.fill_null(column, 0) if column.null_count else column
-    return [c.to_numpy() for c in whole.chunks]
+    return [_read_any(c) for c in column.chunks]
+
+
+def _read_any(values: "pa.Array") -> Array:
+    """Whole numbers as they are held, whatever is in the place of NULL."""
+    if not values.null_count:
+        plain: Array = values.to_numpy()
+        return plain
+    kind = np.dtype(f"i{values.type.bit_width // 8}")
+    _, held = values.buffers()
+    return np.frombuffer(held, kind, len(values), values.offset * kind.itemsize)
 
 
 def pick_pieces(pieces: Sequence[Array], index: Array) -> Array:

@@ -61,8 +61,8 @@ class PageHead(NamedTuple):
 
     `kind`: of the page; `begin`: where what it holds begins; `packed`, `size`: bytes of that,
     packed and unpacked; `values`: how many; `encoding`: theirs; `levels`: bytes of levels before
-    what is packed, of a page of the second version; `filled`: nothing says that a value is NULL,
-    and levels are understood; `is_packed`: it is.
+    what is packed, of a page of the second version; `filled`: levels are understood, and say but
+    whether a value is NULL; `is_packed`: it is.
     """
 
     kind: int
@@ -123,7 +123,7 @@ def _read_head(data: bytes, place: int) -> PageHead:
     if kind == DICTIONARY:
         return PageHead(kind, begin, packed, size, values, encoding)
     levels, repeated = number_of(own, 5), number_of(own, 6)
-    filled = not repeated and not number_of(own, 2)
+    filled = not repeated
     packs = is_true(own, 7, True)
     return PageHead(kind, begin, packed, size, values, encoding, levels, filled, packs)
 

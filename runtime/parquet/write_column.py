@@ -84,22 +84,27 @@ def write_head(size: int, values: int, encoding: int | None) -> bytes:
         values: how many.
         encoding: theirs, of a column without levels; None: they are a dictionary's, plain.
     """
-    number = bytearray(b"\x15")  # of 32 bits, in the field behind the one before
-    left = size << 1
-    while left > 127:
-        number.append(left & 127 | 128)
-        left >>= 7
-    number.append(left)
-    kind, own = _write_own(values, encoding)
-    return b"".join((kind, number, number, own))
-
-
-@lru_cache(maxsize=64)
-def _write_own(values: int, encoding: int | None) -> tuple[bytes, bytes]:
-    """What of a header of a page is before its sizes, and behind them."""
+    number = _whole(size)
     if encoding is None:
-        own = write_struct({1: (I32, values), 2: (I32, PLAIN)})
-        return b"\x15\x04", b"\x4c" + own + b"\x00"
-    levels = (I32, RLE)
-    own = write_struct({1: (I32, values), 2: (I32, encoding), 3: levels, 4: levels})
-    return b"\x15\x00", b"\x2c" + own + b"\x00"
+        return b"".join((b"\x15\x04", number, number, b"\x4c", _whole(values), _PLAIN_OWN))
+    own = (b"\x2c", _whole(values), _whole(encoding), _LEVELS_OWN)
+    return b"".join((b"\x15\x00", number, number, *own))
+
+
+_PLAIN_OWN, _LEVELS_OWN = b"\x15\x00\x00\x00", b"\x15\x06\x15\x06\x00\x00"
+"""How headers end: with an encoding that is plain; with levels that are held by RLE."""
+
+
+@lru_cache(maxsize=4_096)
+def _whole(number: int) -> bytes:
+    """A number of at least 0, of 32 bits, in the field behind the one before.
+
+    >>> _whole(100).hex()
+    '15c801'
+    """
+    content, left = bytearray(b"\x15"), number << 1
+    while left > 127:
+        content.append(left & 127 | 128)
+        left >>= 7
+    content.append(left)
+    return bytes(content)

@@ -23,6 +23,8 @@ _SAMPLE = 2_048
 _SMALL = 1 << 16
 """Up to so many texts, Arrow indexes a table for a column that is not shorter in less time than it
 takes to find the column's texts here, as the index stays in the processor's cache."""
+_FEW = 2_048
+"""Up to so many it is so for a column of any length, as to hash one takes some time in any case."""
 
 
 class TextTable:
@@ -145,7 +147,7 @@ class TextTable:
     def _find(self, texts: "pa.LargeStringArray") -> Codes:
         if not len(self) or not len(texts):
             return np.full(len(texts), EMPTY, dtype=np.int64)
-        if len(self) <= min(len(texts), _SMALL):
+        if len(self) <= max(_FEW, min(len(texts), _SMALL)):
             found = pc.fill_null(pc.index_in(texts, value_set=self.texts), EMPTY)
             places: Codes = found.to_numpy(zero_copy_only=False).astype(np.int64)
             return places

@@ -22,6 +22,7 @@ from ontoweir.runtime.engine.advance_rows import advance_rows
 from ontoweir.runtime.engine.execution import ExecutionContext, closes_values, drops_matched
 from ontoweir.runtime.folded.list_folded import list_folded
 from ontoweir.runtime.kernel.tables_of_size import count_levels
+from ontoweir.runtime.replay.parts.may_fork import may_fork
 from ontoweir.runtime.replay.ranges.prefetch_chunks import Asked, read_chunks
 from ontoweir.runtime.replay.ranges.replay_range import PreparedWork, prepare_work
 from ontoweir.runtime.replay.ranges.scan_ranges import begin_range
@@ -50,7 +51,17 @@ WORTH = 1_000_000
 
 
 PROCESS_STARTS = 1.0
-"""Seconds that a process takes that replays a part of the rows: it starts, and loads modules."""
+"""Seconds that it takes more to replay with rows divided by key, however few these are, where
+processes start anew, and load modules;"""
+PROCESS_FORKS = 0.2
+"""and where they are forked off: `benchmarks/scale/key_replay.py --rows 20000 --keys 1000`, which
+found 0.05 to 0.11 on two cores with six processes waiting, and what an estimate may be wrong by."""
+SOONER = 0.9
+"""Where rows are divided by key because it was asked for, and take more of one process's time than
+so much, that is said,"""
+DOUBTED, MOST_DOUBTED = 4_000_000, 500_000
+"""of so many rows or more, of which as many are replayed for that as for other estimates, but no
+more than these. Of a few rows, reading the first ones is most of the work."""
 MOST_PARTS = 8
 """Among more processes rows are never divided by key: each of them reads all."""
 LARGE = 100_000
@@ -105,10 +116,10 @@ def choose_engine(
         QueryError: it was asked for to divide rows that cannot be divided.
     """
     if request.parts is not None and request.parts > 1:
+        division = _require(divide(request.parts), work.name)
+        because = f"rows are divided by key among {request.parts} processes, as it was asked for"
         return EngineChoice(
-            spark=False,
-            because=f"rows are divided by key among {request.parts} processes, as it was asked for",
-            division=_require(divide(request.parts), work.name),
+            spark=False, because=because + _doubt(work, division), division=division
         )
     if request.engine != "auto" or request.ranges is not None:
         return EngineChoice(spark=request.engine != "driver", because="as it was asked for")
@@ -143,6 +154,35 @@ def _require(division: Division | str, name: str) -> Division:
     )
 
 
+def _doubt(work: ExecutionContext, division: Division) -> str:
+    """What is said of rows that are divided although one process is estimated to replay them about
+    as soon; nothing of few rows, which are not estimated."""
+    rows = sum(h.rows for h in work.histories)
+    if rows < DOUBTED:
+        return ""
+    here = _estimate(work, max(min(rows // SAMPLE, MOST_DOUBTED), 1))
+    if here is None:
+        return ""
+    apart = _divided_seconds(here, division.parts, _count_here())
+    if apart < here.seconds * SOONER:
+        return ""
+    return (
+        f": one process is estimated to replay them about as soon, in {here.seconds:.1f} s, as "
+        f"{here.read:.0%} of its work is reading and admitting, which is not divided; what is "
+        "divided is the state"
+    )
+
+
+def _divided_seconds(here: _Estimate, parts: int, cores: int) -> float:
+    """Seconds for all rows, divided by key among so many processes."""
+    share = max(1 / cores, here.read, (1 - here.read) / parts)
+    return _process_starts() + here.seconds * share / max(here.read, 1 - here.read)
+
+
+def _process_starts() -> float:
+    return PROCESS_FORKS if may_fork() else PROCESS_STARTS
+
+
 def _compare(
     work: ExecutionContext,
     request: ReplayRequest,
@@ -160,7 +200,8 @@ def _compare(
     if without and isinstance(division, str):
         return EngineChoice(spark=False, because="pyspark is not installed")
     begins = [] if without else [start + SPARK_JOB]
-    begins += [PROCESS_STARTS] if isinstance(division, Division) else []
+    if isinstance(division, Division):  # which takes the cores' share of the time at best
+        begins.append(_process_starts() / (1 - 1 / cores))
     if took is not None and took * SURELY < min(begins):
         because = f"it took {took:.1f} s in this process before"
         return EngineChoice(spark=False, because=because)
@@ -179,8 +220,7 @@ def _compare(
         of = f", {start:g} s of them for its start" if start else ""
         told.append(f"{start + there:.1f} s by Spark with {cores} cores{of}")
     if isinstance(division, Division):
-        share = max(1 / cores, here.read, (1 - here.read) / parts)
-        apart = PROCESS_STARTS + here.seconds * share / max(here.read, 1 - here.read)
+        apart = _divided_seconds(here, parts, cores)
         ways.append((apart, False, division))
         told.append(f"{apart:.1f} s with rows divided by key among {parts} processes")
     _, by_spark, chosen = min(ways, key=lambda way: way[0])
@@ -206,9 +246,14 @@ def _look(spark: "Callable[[], SparkSession]", *, cluster: bool) -> tuple[int, f
     """The cores of Spark, and the seconds it still has to start."""
     if cluster or _is_started():
         return count_cores(spark()), 0.0
+    return _count_here(), SPARK_STARTS
+
+
+def _count_here() -> int:
+    """The cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0)), SPARK_STARTS
-    return os.cpu_count() or 1, SPARK_STARTS
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _is_started() -> bool:

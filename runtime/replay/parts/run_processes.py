@@ -9,7 +9,6 @@ import pickle
 import signal
 import subprocess
 import sys
-import threading
 import time
 import traceback
 from collections.abc import Callable, Sequence
@@ -25,6 +24,7 @@ from ontoweir.runtime.division.task_failure import TaskFailure, describe_failure
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.replay.keep_pages import keep_pages
 from ontoweir.runtime.replay.parts.hand_over import ROWS
+from ontoweir.runtime.replay.parts.may_fork import may_fork
 from ontoweir.runtime.replay.parts.replay_part import replay_part
 from ontoweir.runtime.replay.ranges.replay_range import PreparedWork, prepare_work
 from ontoweir.runtime.replay.ranges.run_aside import run_aside
@@ -60,7 +60,7 @@ def run_processes(
     children: list[subprocess.Popen[bytes] | _Forked] = []
     try:
         keep_pages()
-        if _may_fork():
+        if may_fork():
             prepared = prepare_work(work)
             for part in range(1, division.parts):
                 children.append(_fork(prepared, division, part, folder))
@@ -156,11 +156,6 @@ class _Forked:
             ended, status = os.waitpid(self.process, how)
             self.code = os.waitstatus_to_exitcode(status) if ended else None
         return self.code
-
-
-def _may_fork() -> bool:
-    """On Linux, and where no other thread could be halfway through something."""
-    return sys.platform == "linux" and threading.active_count() == 1
 
 
 def _fork(prepared: PreparedWork, division: Division, part: int, folder: Path) -> _Forked:

@@ -56,9 +56,9 @@ def list_late(
     wanted: Wanted,
 ) -> dict[str, LateColumns]:
     """Columns that are read only of rows which some member wants: of histories whose rows were
-    verified before, as else all values are held to what is declared. Where rows come late, all
-    columns but the timestamp, so that fewer are put into order; else texts. Such rows may be
-    verified before they are put into order, where their values alone say which are rejected.
+    verified before, as else all values are held to what is declared: all that are not compared.
+    Where rows come late, all columns but the timestamp, so that fewer are put into order. Such rows
+    may be verified before that, where their values alone say which are rejected.
 
     Args:
         work: the run.
@@ -83,14 +83,15 @@ def list_late(
         if mapped or any(c.expression is not None for c in columns):
             continue  # an expression that has no value for some row is an error
         compared = {limits[0] for selection in selections for limits in selection}
+        names = frozenset(history.columns) - compared
         texts = {c.name for c in history.stream.columns if isinstance(c.type, StringType)}
-        names = frozenset(texts & set(history.columns) - compared)
         if history.disorder is not None:
             # which of the rows of one time is rejected is known of their order alone
             rejects = history.verified is not None and history.verified.rejects
             names = frozenset() if rejects else frozenset(history.columns)
         if names and compared <= plain & set(history.columns):
-            late[name] = LateColumns(names, partial(find_rows, selections=tuple(selections)), hold)
+            find = partial(find_rows, selections=tuple(selections))
+            late[name] = LateColumns(names, find, hold, dear=names & texts)
     return late
 
 

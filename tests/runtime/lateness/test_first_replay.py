@@ -114,13 +114,13 @@ def test_timestamps_that_are_held_are_not_decoded_again(
     catalog = _write(tmp_path, 3, "all good", toml)
     replays = Replays(tmp_path, monkeypatch)
     read: list[list[str]] = []
-    group: Any = vars(row_groups)["_read_group"]
+    group: Any = vars(row_groups)["read_group"]
 
     def note(source: Any, footer: Any, piece: Any, wanted: Any, rows: Any) -> Any:
         read.append(list(wanted))
         return group(source, footer, piece, wanted, rows)
 
-    monkeypatch.setattr(row_groups, "_read_group", note)
+    monkeypatch.setattr(row_groups, "read_group", note)
     monkeypatch.setattr(HeldTimes, "MOST", most)
     found = replays.run(catalog, sql, known=False)
     times = sum("ts" in columns for columns in read)

@@ -10,7 +10,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from ontoweir.runtime.parquet.open_filled import FilledLeaf, open_filled
+from ontoweir.runtime.parquet.filled_column import FilledLeaf
+from ontoweir.runtime.parquet.open_filled import open_filled
 from ontoweir.runtime.parquet.page_headers import DICTIONARY
 from ontoweir.runtime.parquet.read_runs import read_runs
 from ontoweir.runtime.times.time_runs import (

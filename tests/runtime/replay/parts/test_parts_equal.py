@@ -167,14 +167,42 @@ def test_what_ends_earlier_is_chosen(
     job = _make_job(parse_sql(DISTINCT, catalog, name="q", file="q.sql"), catalog)
     assert job is not None
     monkeypatch.setattr(scan_parts, "run_processes", run_here)
-    for name, value in (("WORTH", 0), ("LARGE", large), ("PROCESS_STARTS", starts - 1)):
+    for name, value in (("WORTH", 0), ("LARGE", large)):
         monkeypatch.setattr(choose_engine, name, value)
+    for name in ("PROCESS_STARTS", "PROCESS_FORKS"):
+        monkeypatch.setattr(choose_engine, name, starts - 1)
     monkeypatch.setattr(choose_engine, "_look", lambda spark, cluster: (2, 1e6))
     request = ReplayRequest(tmp_path / "o.csv", "csv", rows_per_range=20)
     summary = replay_history(job, request)
     assert (summary.parts, summary.engine, summary.ranges) == (parts, "driver", 1)
     told = "with rows divided by key among 2 processes" in (summary.engine_because or "")
     assert told == (large == 0)
+
+
+@pytest.mark.parametrize(("starts", "doubted"), [(0, 0), (1e6, 0), (1e6, 1 << 40)])
+def test_it_is_said_where_one_process_is_as_fast(
+    starts: float, doubted: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And rows are divided all the same, as that was asked for; few are not estimated."""
+    catalog = _write(tmp_path, range(400))
+    job = _make_job(parse_sql(DISTINCT, catalog, name="q", file="q.sql"), catalog)
+    assert job is not None
+    monkeypatch.setattr(scan_parts, "run_processes", run_here)
+    monkeypatch.setattr(choose_engine, "DOUBTED", doubted)
+    for name in ("PROCESS_STARTS", "PROCESS_FORKS"):
+        monkeypatch.setattr(choose_engine, name, starts - 1)
+    summary = replay_history(job, ReplayRequest(tmp_path / "o.csv", "csv", parts=2))
+    assert summary.parts == 2
+    told = "one process is estimated to replay them about as soon" in (summary.engine_because or "")
+    assert told == (starts > 0 and doubted == 0)
+
+
+@pytest.mark.parametrize("forks", [True, False])
+def test_what_processes_take_to_start(forks: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choose_engine, "may_fork", lambda: forks)
+    here = choose_engine._Estimate(10.0, 0.1)
+    starts = choose_engine.PROCESS_FORKS if forks else choose_engine.PROCESS_STARTS
+    assert choose_engine._divided_seconds(here, 2, 2) == pytest.approx(starts + 10 * 0.5 / 0.9)
 
 
 def test_a_limit_of_rows_at_a_timestamp_is_of_all_rows(

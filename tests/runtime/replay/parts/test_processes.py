@@ -87,7 +87,7 @@ def test_answers_and_rejected_rows_are_those_of_one_process(
     monkeypatch: pytest.MonkeyPatch,
     forked: bool,
 ) -> None:
-    monkeypatch.setattr(module, "_may_fork", lambda: forked)
+    monkeypatch.setattr(module, "may_fork", lambda: forked)
     one, several = project / "1.csv", project / "2.csv"
     code, alone, _ = _replay(project, capsys, "--output", str(one), "--parts", "1")
     assert code == 0
@@ -164,7 +164,7 @@ def test_a_dead_process_ends_the_replay(
         started[-1].kill()
         return started[-1]
 
-    monkeypatch.setattr(module, "_may_fork", lambda: begin == "_fork")
+    monkeypatch.setattr(module, "may_fork", lambda: begin == "_fork")
     monkeypatch.setattr(module, begin, kill)
     code, _, err = _replay(project, capsys, "--output", str(project / "o.csv"), "--parts", "2")
     assert code == RunError.exit_code
@@ -179,7 +179,7 @@ def test_what_a_forked_process_does_not_expect_is_told(
     def fail(*asked: Any) -> bool:
         raise ValueError("no such thing")
 
-    monkeypatch.setattr(module, "_may_fork", lambda: True)
+    monkeypatch.setattr(module, "may_fork", lambda: True)
     monkeypatch.setattr(module, "_run_part", fail)
     code, _, err = _replay(project, capsys, "--output", str(project / "o.csv"), "--parts", "2")
     assert code == RunError.exit_code

@@ -1,6 +1,8 @@
-"""Columns of texts of a row group that are read late, portion by portion."""
+"""Columns of a row group that are read late, portion by portion."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -8,35 +10,40 @@ import pyarrow.parquet as pq
 
 from ontoweir.runtime.chunks.late_rows import LateColumns, LateRows, ReadRows
 from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.parquet.filled_column import FilledColumn
+from ontoweir.runtime.parquet.open_filled import FilledColumns
+from ontoweir.runtime.parquet.pick_codes import FEW, CodedPages
 from ontoweir.runtime.parquet.pick_texts import TextPages
 from ontoweir.runtime.pool.text_table import take_rows
-from ontoweir.runtime.sources.convert_table import convert_table
-from ontoweir.runtime.sources.history import History
 
 ReadColumn = Callable[[str], "pa.ChunkedArray"]
 """Reads a column of the row group whole."""
+Pages: TypeAlias = TextPages | CodedPages
+"""Picks some rows of a column out of its pages."""
 
 
-class LateTexts:
+class LatePages:
     """Splits portions of a row group, the next one each time, into columns of all rows and columns
     that are read late.
 
     Args:
         late: what may be read late.
-        history: whose rows these are.
-        pages: the columns that are read from their pages; other late ones are in the portions.
+        columns: the names of the columns in use, in order.
+        pages: those that are read from their pages; other late ones are in the portions.
         read: for a column whose pages are not understood after all.
+        convert: makes the columns of the types that are declared.
     """
 
     def __init__(
         self,
         late: LateColumns,
-        history: History,
-        pages: Mapping[str, TextPages],
+        columns: Sequence[str],
+        pages: Mapping[str, Pages],
         read: ReadColumn,
+        convert: Callable[[pa.Table], pa.Table],
     ) -> None:
-        self._late, self._history, self._read = late, history, read
-        self._names = [n for n in history.columns if n in late.names]
+        self._late, self._read, self._convert = late, read, convert
+        self._names = [n for n in columns if n in late.names]
         self._pages = dict(pages)
         self._whole: dict[str, pa.ChunkedArray] = {}
         self._first = 0
@@ -53,8 +60,7 @@ class LateTexts:
         columns = {n: take_rows(table.column(n), index) for n in held}
         others = [n for n in self._names if n not in held]
         picked = pa.table({n: self._pick(n, index + self._first) for n in others})
-        if others and not self._history.staged:
-            picked = convert_table(picked, self._history.stream)
+        picked = self._convert(picked) if others else picked
         columns |= {n: picked.column(n) for n in others}
         self._first += table.num_rows
         late = pa.table({n: columns[n] for n in self._names})
@@ -73,17 +79,46 @@ class LateTexts:
         return values
 
 
-def open_pages(
+def choose_late(late: LateColumns, table: pa.Table) -> LateColumns | None:
+    """What is read late of a stream (None: nothing), by some of its rows: where few are wanted, all
+    columns that may be; else those alone that cost much to read (`dear`).
+
+    Args:
+        late: what may be read late.
+        table: some rows, with the columns that say which can be wanted.
+    """
+    found = late.find(table)
+    if found is not None and FEW * len(found) <= table.num_rows:
+        return late
+    return replace(late, names=late.dear) if late.dear else None
+
+
+def open_texts(
     source: "pa.NativeFile",
     footer: "pq.FileMetaData",
     group: int,
     places: Mapping[str, int],
-) -> dict[str, TextPages]:
-    """Columns of a row group, by name, whose pages are understood so far; `places`: of leaves."""
-    found = {}
+) -> dict[str, Pages]:
+    """Columns of texts of a row group, by name, whose pages are understood so far; `places`: of
+    leaves."""
+    found: dict[str, Pages] = {}
     for name, place in places.items():
         try:
             found[name] = TextPages(source, footer, group, place)
         except (ValueError, OSError):
             continue  # Arrow reads it with the others
+    return found
+
+
+def take_coded(
+    names: Set[str], filled: dict[str, FilledColumn | FilledColumns]
+) -> dict[str, Pages]:
+    """Of some columns those that were opened (`filled`) and hold places in a dictionary, by name,
+    which are taken out of these."""
+    found: dict[str, Pages] = {}
+    for name in names & filled.keys():
+        column = filled[name]
+        if isinstance(column, FilledColumn) and column.is_coded():
+            found[name] = CodedPages(column)
+            del filled[name]
     return found
