@@ -92,8 +92,8 @@ def test_what_could_take_numbered_rows_away_is_refused(text: str, what: str) -> 
             "DESC) = 1) AS w WHERE ts <= NOW() - INTERVAL '5' MINUTE"
         ),
         (
-            "SELECT COUNT(*) FROM s WHERE ts <= NOW() - INTERVAL '5' MINUTE AND NOT EXISTS (SELECT "
-            "1 FROM t WHERE t.k = s.k AND t.ts > s.ts)"
+            "SELECT COUNT(*) FROM s WHERE s.ts <= date_trunc('hour', NOW()) AND NOT EXISTS "
+            "(SELECT 1 FROM t WHERE t.k = s.k AND t.ts > s.ts)"
         ),
     ],
 )
