@@ -201,8 +201,10 @@ RESTRICTION = ":A rdfs:subClassOf [ a owl:Restriction ; owl:onProperty :p ; %s ]
         (RESTRICTION % "owl:minCardinality 2", "MinCardinality"),
         (RESTRICTION % "owl:minQualifiedCardinality 2 ; owl:onClass :B", "MinCardinality"),
         (
-            "[ owl:onProperty :p ; owl:minQualifiedCardinality 1 ; owl:onClass :B ] "
-            "rdfs:subClassOf :A .",
+            (
+                "[ owl:onProperty :p ; owl:minQualifiedCardinality 1 ; owl:onClass :B ] "
+                "rdfs:subClassOf :A ."
+            ),
             "a filler on the left is owl:Thing",
         ),
         (RESTRICTION % "owl:hasValue :a", "HasValue"),

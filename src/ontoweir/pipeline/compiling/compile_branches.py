@@ -1,5 +1,6 @@
 """Rewrite and unfold the branches of a query."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ontoweir.errors import Source
@@ -61,8 +62,7 @@ def _compile(
     certain: bool = False,
     holds: bool = False,
 ) -> CompiledQuery:
-    """`in_steps`: streams of different units meet in steps that they share; else an error. `holds`:
-    what is told of it is told of nothing, too."""
+    """`in_steps`: streams of several units meet in shared steps; `holds`: nothing is told, too."""
     warnings: list[str] = []
 
     def warn(message: str, source: Source | None) -> None:
@@ -124,13 +124,21 @@ def _compile(
 
     catalog = catalog or workspace.project.catalog
     union = compile_in_steps(unfold, catalog) if in_steps else unfold(catalog)
-    if workspace.warn_counts and (counted := describe_counts(union)) is not None:
-        warn(counted, first.source)
+    counted = describe_counts(union) if workspace.warn_counts else None
+    for told in filter(None, (_say_why_never(union, trace), counted)):
+        warn(told, first.source)
     if incomplete := tuple(missing.values()):
         warn(describe_incomplete(first.name, incomplete), first.source)
     return CompiledQuery(
         first.name, branches, rewritten, union, tuple(warnings), tuple(trace), incomplete
     )
+
+
+def _say_why_never(union: SpjUnion, trace: Sequence[TraceStep]) -> str | None:
+    """Why the first of a query's disjuncts was dropped, of which none is left; None if some are."""
+    told = (step.did.partition(mark)[2] for step in trace for mark in ("dropped: ", "meet: "))
+    why = None if union.disjuncts else next((why for why in told if why), None)
+    return None if why is None else f"nothing can match these patterns: {why}"
 
 
 def _map_over(workspace: Compiler, catalog: Catalog) -> MappingSet:
