@@ -136,7 +136,8 @@ def _cannot(left: str, right: str, source: Source | None) -> QueryError:
     return QueryError(
         f"terms made by {left} and by {right} are joined",
         why="they may be equal, but not by comparing columns, which is all that SPJ can do",
-        fix="use templates of the same shape in both mappings",
+        fix="use templates of the same shape in both mappings, if they make the same things; else "
+        "of different beginnings, such as http://x/a/{id} and http://x/b/{id}",
         source=source,
     )
 
