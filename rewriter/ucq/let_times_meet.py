@@ -53,7 +53,7 @@ def let_times_meet(
             )
             for atom in query.atoms
         ),
-        filters=tuple(f for f in filters if not isinstance(f, bool)),
+        filters=tuple(dict.fromkeys(f for f in filters if not isinstance(f, bool))),
         choices=tuple(choices),
         buckets=tuple(replace(b, time=_rename(b.time, mapping)) for b in query.buckets),
     )

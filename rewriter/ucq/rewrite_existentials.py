@@ -12,9 +12,10 @@ make them: the generator is static, at each time that would vanish from the quer
 else where the times are one, as two GRAPHs may meet.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import compress, product
+from typing import TypeAlias
 
 from ontoweir.ontology.saturate_tbox import is_auxiliary
 from ontoweir.ontology.tbox import THING, Basic, Because, Exists, NamedClass, Role, TBox
@@ -46,14 +47,23 @@ from ontoweir.rewriter.ucq.find_tree_witnesses import (
 from ontoweir.rewriter.ucq.let_times_meet import let_times_meet
 from ontoweir.rewriter.ucq.minimise_ucq import minimise_ucq
 
+MayMeet: TypeAlias = Callable[[frozenset[Variable]], bool]
+"""Whether times of GRAPHs, where they are equal, are one state."""
+
 MAX_REWRITINGS = 10_000
 """How many conjunctive queries the existential axioms may make of one."""
 
 
 def rewrite_existentials(
-    query: ConjunctiveQuery, tbox: TBox, *, on_progress: OnProgress = ignore_progress
+    query: ConjunctiveQuery,
+    tbox: TBox,
+    *,
+    may_meet: MayMeet = lambda _: True,
+    on_progress: OnProgress = ignore_progress,
 ) -> tuple[ConjunctiveQuery, ...]:
     """A union that gives all certain answers over data closed under the hierarchy of `tbox`.
+
+    `may_meet`: whether times that are equal are one state.
 
     The first disjunct is the query itself unless another contains it. Heads correspond by
     position: where an axiom makes two answer variables equal, one variable stands in both
@@ -72,7 +82,7 @@ def rewrite_existentials(
     )
     rewritten: dict[ConjunctiveQuery, None] = {}
     for base in _use_reflexivity(query, tbox, 0):
-        for made in _fold(base, tbox, budget, on_progress):
+        for made in _fold(base, tbox, may_meet, budget, on_progress):
             rewritten[made] = None
     return minimise_ucq(rewritten, tbox, reduce=query.distinct, on_progress=on_progress)
 
@@ -109,22 +119,28 @@ class _Fold:
 
 
 def _fold(
-    query: ConjunctiveQuery, tbox: TBox, budget: WorkBudget, on_progress: OnProgress
+    query: ConjunctiveQuery,
+    tbox: TBox,
+    may_meet: MayMeet,
+    budget: WorkBudget,
+    on_progress: OnProgress,
 ) -> Iterator[ConjunctiveQuery]:
     folds = _collect(find_tree_witnesses(query, tbox, on_progress=on_progress), tbox)
     for chosen in _independent(folds, 0, frozenset()):
         for picks in budget.over(product(*(fold.choices for fold in chosen))):
-            for met in _meet(query, chosen):
+            for met in _meet(query, chosen, may_meet):
                 made = None if met is None else _replace(met, chosen, picks)
                 if made is not None:
                     yield made
 
 
-def _meet(query: ConjunctiveQuery, folds: tuple[_Fold, ...]) -> Iterator[ConjunctiveQuery | None]:
+def _meet(
+    query: ConjunctiveQuery, folds: tuple[_Fold, ...], may_meet: MayMeet
+) -> Iterator[ConjunctiveQuery | None]:
     """The query, and with the times of folds that have several as one, in each."""
     yield query
     times = (frozenset(t for i in f.atoms if (t := query.atoms[i].time)) for f in folds)
-    several = [found for found in times if len(found) > 1]
+    several = [found for found in times if len(found) > 1 and may_meet(found)]
     if not query.inner:
         for meetings in product((False, True), repeat=len(several)):
             if any(meetings):
