@@ -140,7 +140,6 @@ def _found(text: str, folder: Path) -> Counter[tuple[str, ...]]:
     return made
 
 
-@pytest.mark.filterwarnings("ignore:.*nothing can match these patterns")
 @pytest.mark.filterwarnings("ignore:query is not known to be bounded")
 @pytest.mark.parametrize("text", QUERIES)
 def test_a_class_is_any_that_is_entailed(text: str, tmp_path: Path) -> None:

@@ -369,9 +369,7 @@ def test_an_installed_command_starts_neither_spark_nor_a_jvm(example: Path) -> N
         text=True,
         check=True,
     )
-    warned, _, heavy = done.stderr.strip().rpartition("\n")
-    assert heavy == "[]"
-    assert "nothing can match these patterns" in warned  # of one query, fast and congested
+    assert done.stderr.strip() == "[]"
     assert len(json.loads(done.stdout)) == len(list((example / "queries").glob("*.rq")))
 
 

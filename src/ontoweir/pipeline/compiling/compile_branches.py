@@ -1,6 +1,5 @@
 """Rewrite and unfold the branches of a query."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from ontoweir.errors import QueryError, Source
@@ -124,9 +123,8 @@ def _compile(
 
     catalog = catalog or workspace.project.catalog
     union = compile_in_steps(unfold, catalog) if in_steps else unfold(catalog)
-    counted = describe_counts(union) if workspace.warn_counts else None
-    for told in filter(None, (_say_why_never(union, trace), counted)):
-        warn(told, first.source)
+    if workspace.warn_counts and (counted := describe_counts(union)) is not None:
+        warn(counted, first.source)
     if incomplete := tuple(missing.values()):
         warn(describe_incomplete(first.name, incomplete), first.source)
     return CompiledQuery(
@@ -147,13 +145,6 @@ def _rewrite(branch: ConjunctiveQuery, workspace: Compiler) -> tuple[Conjunctive
 
     heard = workspace.on_progress
     return rewrite_existentials(branch, workspace.tbox, may_meet=may_meet, on_progress=heard)
-
-
-def _say_why_never(union: SpjUnion, trace: Sequence[TraceStep]) -> str | None:
-    """Why the first of a query's disjuncts was dropped, of which none is left; None if some are."""
-    told = (step.did.partition(mark)[2] for step in trace for mark in ("dropped: ", "meet: "))
-    why = None if union.disjuncts else next((why for why in told if why), None)
-    return None if why is None else f"nothing can match these patterns: {why}"
 
 
 def _map_over(workspace: Compiler, catalog: Catalog) -> MappingSet:
