@@ -116,8 +116,7 @@ def read_left(triples: Triples, node: Node, kinds: Kinds) -> tuple[Basic, ...]:
     if union:
         parts = read_members(triples, union[0])
         return tuple(b for part in parts for b in read_left(triples, part, kinds))
-    fillers = triples.objects(node, OWL.someValuesFrom)
-    if fillers:
+    if fillers := _list_fillers(triples, node):
         _check_filler(fillers)
         role = _on_property(triples, node, kinds)
         if fillers[0] in (OWL.Thing, RDFS.Literal):
@@ -168,7 +167,7 @@ def read_right(triples: Triples, node: Node, kinds: Kinds) -> tuple[Superclass, 
         return tuple(c for part in members for c in read_right(triples, part, kinds))
     if negated := triples.objects(node, OWL.complementOf):
         return (Complement(read_left(triples, negated[0], kinds)),)
-    if fillers := triples.objects(node, OWL.someValuesFrom):
+    if fillers := _list_fillers(triples, node):
         _check_filler(fillers)
         role = _on_property(triples, node, kinds)
         if role.iri in kinds.data:
@@ -206,9 +205,21 @@ def read_datatypes(triples: Triples, node: Node) -> tuple[str, ...]:
     raise OutsideQL("a data range in OWL 2 QL is a datatype or DataIntersectionOf datatypes")
 
 
+def _list_fillers(triples: Triples, node: Node) -> Sequence[Node]:
+    """C of SomeValuesFrom(P C), or of MinCardinality(1 P C), which is the same in other words."""
+    fillers = triples.objects(node, OWL.someValuesFrom)
+    if fillers or not _has_one(triples, node, OWL.minQualifiedCardinality):
+        return fillers
+    return triples.objects(node, OWL.onClass) or triples.objects(node, OWL.onDataRange)
+
+
 def _is_some(triples: Triples, node: Node) -> bool:
     """MinCardinality(1 P), which is ∃P in other words."""
-    return any(str(n) == "1" for n in triples.objects(node, OWL.minCardinality))
+    return _has_one(triples, node, OWL.minCardinality)
+
+
+def _has_one(triples: Triples, node: Node, cardinality: URIRef) -> bool:
+    return any(str(n) == "1" for n in triples.objects(node, cardinality))
 
 
 def _on_property(triples: Triples, node: Node, kinds: Kinds) -> Role:
@@ -254,7 +265,8 @@ def show_node(triples: Triples, node: Node, depth: int = 0) -> str:
                 parts = [show_node(triples, v, depth + 1) for v in read_list(triples, value)]
             else:
                 roles = triples.objects(node, OWL.onProperty)
-                parts = [show_node(triples, v, depth + 1) for v in (*roles, value)]
+                of = (*triples.objects(node, OWL.onClass), *triples.objects(node, OWL.onDataRange))
+                parts = [show_node(triples, v, depth + 1) for v in (*roles, value, *of)]
             return f"{_CONSTRUCTS[predicate].split(' ')[0]}({' '.join(parts)})"
     for value in triples.objects(node, OWL.inverseOf):
         return f"ObjectInverseOf({show_node(triples, value, depth + 1)})"

@@ -92,6 +92,11 @@ class TemplateMap:
     datatype: str | None = None
     language: str | None = None
 
+    @property
+    def shown(self) -> str:
+        """As it is written, with columns in braces."""
+        return "".join(p if isinstance(p, str) else f"{{{p.column}}}" for p in self.parts)
+
 
 @dataclass(frozen=True, slots=True)
 class ColumnMap:
@@ -100,6 +105,13 @@ class ColumnMap:
     column: SourceColumn
     datatype: str | None = None
     language: str | None = None
+
+    @property
+    def shown(self) -> str:
+        """The column in braces, with what tells the literal from others of its text."""
+        named = None if self.datatype is None else self.datatype.rpartition("#")[2]
+        tag = f"@{self.language}" if self.language else f"^^{named}" if named else ""
+        return f"{{{self.column.column}}}{tag}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +122,11 @@ class ConstantMap:
     is_iri: bool
     datatype: str | None = None
     language: str | None = None
+
+    @property
+    def shown(self) -> str:
+        """Its text."""
+        return self.value if self.is_iri else f'"{self.value}"'
 
 
 TermMap: TypeAlias = TemplateMap | ColumnMap | ConstantMap
@@ -155,6 +172,13 @@ class MappingAssertion:
     def shown(self) -> str:
         """The name of the triples map, and how many there are more."""
         return f"{self.id} and {len(self.others)} more" if self.others else self.id
+
+    @property
+    def triple(self) -> str:
+        """What a row makes, as in N-Triples, with columns in braces."""
+        if self.object is None:
+            return f"{self.subject.shown} a <{self.predicate}>"
+        return f"{self.subject.shown} <{self.predicate}> {self.object.shown}"
 
 
 @dataclass(frozen=True, slots=True)

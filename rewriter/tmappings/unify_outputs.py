@@ -5,6 +5,7 @@ from itertools import pairwise
 from urllib.parse import unquote
 
 from ontoweir.errors import QueryError, Source
+from ontoweir.mappings.functions.percent_encode import percent_encode
 from ontoweir.mappings.materialize.write_value import write_value
 from ontoweir.mappings.model.catalog import ColumnType, IntType, Scalar, TimestampType
 from ontoweir.mappings.model.column_types import (
@@ -135,7 +136,8 @@ def _cannot(left: str, right: str, source: Source | None) -> QueryError:
     return QueryError(
         f"terms made by {left} and by {right} are joined",
         why="they may be equal, but not by comparing columns, which is all that SPJ can do",
-        fix="use templates of the same shape in both mappings",
+        fix="use templates of the same shape in both mappings, if they make the same things; else "
+        "of different beginnings, such as http://x/a/{id} and http://x/b/{id}",
         source=source,
     )
 
@@ -226,6 +228,8 @@ def _match_text(
     conditions: list[Compare] = []
     for column, value in zip(columns, match.groups(), strict=True):
         plain = unquote(value) if encoded else value
+        if encoded and percent_encode(plain) != value:
+            return None  # another IRI, such as one with %2f, or with %41 for A
         equation = _equate_constant(column, plain, types, source, exact=True)
         if equation is None:
             return None

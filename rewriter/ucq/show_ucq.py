@@ -70,8 +70,8 @@ def format_cq(cq: ConjunctiveQuery) -> str:
     for atom in cq.atoms:
         name = atom.cls if isinstance(atom, ClassAtom) else atom.prop
         text = f"{_local(name)}({', '.join(show(t) for t in _terms(atom))})"
-        at = "@always" if atom.always else "" if atom.time is None else f"@?{atom.time.name}"
-        body.append(text + at)
+        at = "" if atom.time is None else f"@?{atom.time.name}"
+        body.append(text + at + "@always" * atom.always)
     body.extend(_show_filter(f) for f in cq.filters)
     body.extend(_show_choice(choice) for choice in cq.choices)
     fixed = dict(cq.constants)

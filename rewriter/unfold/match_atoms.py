@@ -1,8 +1,10 @@
 """Matches the atoms of a conjunctive query with mapping assertions, in all ways."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import combinations
+from math import prod
 from typing import TypeAlias
 
 from ontoweir.errors import QueryError, Source
@@ -35,6 +37,7 @@ from ontoweir.rewriter.model.work_budget import WorkBudget
 from ontoweir.rewriter.tmappings.index_prefixes import PrefixIndex
 from ontoweir.rewriter.tmappings.instantiate_assertion import Instance, instantiate_assertion
 from ontoweir.rewriter.tmappings.unify_outputs import unify_outputs
+from ontoweir.rewriter.ucq.show_ucq import format_cq
 from ontoweir.rewriter.unfold.translate_filters import term_output
 
 OnWarning: TypeAlias = Callable[[str, Source | None], None]
@@ -48,6 +51,8 @@ def ignore_warnings(message: str, source: Source | None) -> None:
 MAX_COMBINATIONS = 1_000_000
 """How many combinations of assertions may be tried for a conjunctive query."""
 
+FEW = 10_000
+"""Of so many combinations say_unmet tries all."""
 MANY = 50
 """From so many assertions of one atom on, the atoms are put into the order that tries least."""
 
@@ -165,6 +170,26 @@ def match_atoms(
         if match.repeating is not None and not query.distinct:
             raise _refuse_repeats(*match.repeating)
         yield match
+
+
+def say_unmet(
+    query: ConjunctiveQuery, choices: Sequence[tuple[MappingAssertion, ...]], catalog: Catalog
+) -> str:
+    """What no mapping makes: the one pattern that none matches, or two that none match together,
+    with the first triples that are made of each; "" if it takes more to say why."""
+    places = range(len(query.atoms))
+    for some in (*combinations(places, 1), *combinations(places, 2)):
+        atoms, tried = tuple(query.atoms[i] for i in some), tuple(choices[i] for i in some)
+        part = replace(query, head=(), atoms=atoms, filters=(), choices=(), distinct=True)
+        if prod(map(len, tried)) in range(1, FEW):
+            try:
+                met = next(match_atoms(part, tried, catalog), None)
+            except QueryError:
+                continue
+            if met is None:
+                made = " and ".join(dict.fromkeys(a[0].triple for a in tried))
+                return f"{format_cq(part).partition(' :- ')[2]}; they make {made}"
+    return ""
 
 
 def make_budget(

@@ -9,8 +9,10 @@ from typing import TypeAlias
 from ontoweir.errors import QueryError, Source, with_article
 from ontoweir.mappings.model.catalog import FloatType, Scalar
 from ontoweir.mappings.model.column_types import (
+    XSD,
     datatype_family,
     name_column_type,
+    natural_datatype,
     parse_constant,
     type_family,
 )
@@ -279,7 +281,10 @@ def _checked_family(output: LiteralOutput, types: Types, source: Source | None) 
             f"a filter compares {output.value}, which is {name_column_type(kind)} but mapped to "
             f"{output.datatype or 'xsd:string'}",
             why="the column's values are compared, and they compare differently",
-            fix="declare the column's type in ontoweir.toml to fit rr:datatype",
+            fix="declare the column's type in ontoweir.toml to fit rr:datatype"
+            if datatype_family(output.datatype) is not None
+            else "no type of a column compares as this rr:datatype: leave it out of the mapping "
+            f"(then it is {natural_datatype(kind) or XSD + 'string'}), or compare with none",
             source=source,
         )
     return family

@@ -51,6 +51,7 @@ from ontoweir.rewriter.unfold.match_atoms import (
     OnWarning,
     find_assertions,
     ignore_warnings,
+    say_unmet,
 )
 from ontoweir.rewriter.unfold.match_stars import match_stars
 from ontoweir.rewriter.unfold.translate_filters import (
@@ -283,14 +284,11 @@ class _Unfolder:
             return ()
         matches = match_stars(query, choices, self.sets, on_progress=self.observer.on_work)
         matches = bind_times(query, matches, self.sets)
-        self.observer.on_step(
-            TraceStep(
-                "terms unified",
-                f"branch {query.branch + 1}",
-                f"{len(matches)} of {prod(len(c) for c in choices)} combinations of assertions "
-                "can meet",
-            )
-        )
+        many = prod(len(c) for c in choices)
+        told = f"{len(matches)} of {many} combinations of assertions can meet"
+        if not matches and (why := say_unmet(query, choices, self.sets.catalog)):
+            told += f": no mappings make {why}"
+        self.observer.on_step(TraceStep("terms unified", f"branch {query.branch + 1}", told))
         return matches
 
     def disjuncts(self, query: ConjunctiveQuery, matches: tuple[Match, ...]) -> Iterator[SpjQuery]:

@@ -81,6 +81,22 @@ def below(tbox: TBox, basic: Basic) -> set[Basic]:
             cls("A"),
             Exists(role("p")),
         ),
+        (
+            (
+                ":A rdfs:subClassOf [ owl:onProperty :p ; owl:minQualifiedCardinality 1 ; "
+                "owl:onClass :B ] . :p rdfs:range :A ."
+            ),
+            cls("A"),
+            Exists(role("p")),
+        ),
+        (
+            (
+                "[ owl:onProperty :p ; owl:minQualifiedCardinality 1 ; owl:onClass owl:Thing ] "
+                "rdfs:subClassOf :A ."
+            ),
+            Exists(role("p")),
+            cls("A"),
+        ),
         (":p rdfs:domain :A .", Exists(role("p")), cls("A")),
         (":p rdfs:range :A .", Exists(role("p").inverted()), cls("A")),
         (":p rdfs:subPropertyOf :q .", Exists(role("p")), Exists(role("q"))),
@@ -183,6 +199,14 @@ RESTRICTION = ":A rdfs:subClassOf [ a owl:Restriction ; owl:onProperty :p ; %s ]
         (RESTRICTION % "owl:allValuesFrom :B", "AllValuesFrom"),
         (RESTRICTION % "owl:maxCardinality 1", "MaxCardinality"),
         (RESTRICTION % "owl:minCardinality 2", "MinCardinality"),
+        (RESTRICTION % "owl:minQualifiedCardinality 2 ; owl:onClass :B", "MinCardinality"),
+        (
+            (
+                "[ owl:onProperty :p ; owl:minQualifiedCardinality 1 ; owl:onClass :B ] "
+                "rdfs:subClassOf :A ."
+            ),
+            "a filler on the left is owl:Thing",
+        ),
         (RESTRICTION % "owl:hasValue :a", "HasValue"),
         (RESTRICTION % "owl:hasSelf true", "ObjectHasSelf"),
         (":A rdfs:subClassOf [ owl:unionOf ( :B :C ) ] .", "ObjectUnionOf"),

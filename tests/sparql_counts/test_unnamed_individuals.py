@@ -56,6 +56,26 @@ GROUPS = 'GROUP BY (ow:tumble(?t, "PT5M"^^xsd:dayTimeDuration) AS ?hour)'
         ),
         # of different times nothing is one individual
         ("DISTINCT ?n { GRAPH ?t { ?x :n ?n ; :P ?y } GRAPH ?u { ?y a :C } FILTER(?u > ?t) }", {}),
+        # but where they are one
+        (
+            "DISTINCT ?n { GRAPH ?t { ?x :n ?n ; :P ?y } GRAPH ?u { ?y a :C } FILTER(?u >= ?t) }",
+            {5: 1, 6: 1, 7: 1},
+        ),
+        (
+            (
+                f"DISTINCT ?n {{ GRAPH ?t {{ ?x :n ?n ; :P ?y }} {WINDOW} GRAPH ?u {{ ?y a :C }} "
+                f"{LONGER} }}"
+            ),
+            {5: 1, 6: 1, 7: 1},
+        ),
+        # what is computed of several rows is of all matches, too
+        (
+            (
+                "DISTINCT ?n { GRAPH ?t { ?x :n ?v ; :P ?y . ?z :n ?w } GRAPH ?u { ?y a :C } "
+                "FILTER(?u >= ?t && ?v < ?w) BIND(?v * 10 + ?w AS ?n) }"
+            ),
+            {56: 1},
+        ),
         # each alarm has a bed, of which two are named
         (f"(COUNT(DISTINCT ?x) AS ?n) {{ GRAPH ?t {{ ?x :P ?y ; a :A }} {WINDOW} }}", {4: 1}),
         (f"(COUNT(DISTINCT ?y) AS ?n) {{ GRAPH ?t {{ ?x :P ?y ; a :A }} {WINDOW} }}", {2: 1}),

@@ -38,6 +38,7 @@ HEAD = (
     "@prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix : <http://e/> .\n"
     '<#R> rr:logicalTable [ rr:tableName "r" ] ; rr:subjectMap [ rr:template "http://e/{id}" ]'
 )
+YEAR = '"n" ; rr:datatype <http://www.w3.org/2001/XMLSchema#gYear>'
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +54,8 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
         " ;\n  rr:predicateObjectMap [ rr:predicate :de ; "
         'rr:objectMap [ rr:column "s" ; rr:language "de-AT" ] ]'
     )
-    (made / "m.ttl").write_text(HEAD + maps + tagged + " .\n")
+    year = tagged.replace(":de", ":year").replace('"s" ; rr:language "de-AT"', YEAR)
+    (made / "m.ttl").write_text(HEAD + maps + tagged + year + " .\n")
     (made / "q.rq").write_text("")
     return Workspace(load_project(made, environ={}))
 
@@ -122,6 +124,8 @@ def ids(workspace: Workspace, pattern: str) -> list[int]:
         ('?i :de "b"', []),
         ('?i :s "b"@de-at', []),
         ('?i :s "b"^^xsd:string', [2]),
+        ('?i :year "2"^^xsd:gYear', [2]),
+        ("?i :year 2", []),
     ],
 )
 def test_rows(workspace: Workspace, pattern: str, found: list[int]) -> None:
@@ -142,6 +146,10 @@ def test_rows(workspace: Workspace, pattern: str, found: list[int]) -> None:
         ('?i :s ?v FILTER(?v = "a"^^<http://e/mine>)', "a string with a http://e/mine"),
         ('?i :de ?v FILTER(?v < "x"@de)', "compare only by = and !="),
         ('?i :w ?v FILTER(?v - "PT1H"^^xsd:dayTimeDuration > ?v)', "used as a time"),
+        (
+            '?i :year ?v FILTER(?v = "2"^^xsd:gYear)',
+            "(then it is http://www.w3.org/2001/XMLSchema#",
+        ),
     ],
 )
 def test_what_does_not_compare(workspace: Workspace, pattern: str, message: str) -> None:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from ontoweir.errors import Source
+from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.compile.assert_facts import assert_facts
 from ontoweir.mappings.model.assertion import MappingSet, RefusedMap
 from ontoweir.mappings.model.catalog import Catalog, ColumnType
@@ -15,7 +15,7 @@ from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.algebra.trace_steps import TraceStep
 from ontoweir.rewriter.blocks.make_answers import add_blocks
 from ontoweir.rewriter.blocks.read_answers import NoTimesError, read_answers
-from ontoweir.rewriter.model.query import ConjunctiveQuery, Counts
+from ontoweir.rewriter.model.query import ConjunctiveQuery, Counts, Variable
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sparql.parse_query import parse_query
 from ontoweir.rewriter.ucq.minimise_ucq import minimise_ucq
@@ -61,8 +61,7 @@ def _compile(
     certain: bool = False,
     holds: bool = False,
 ) -> CompiledQuery:
-    """`in_steps`: streams of different units meet in steps that they share; else an error. `holds`:
-    what is told of it is told of nothing, too."""
+    """`in_steps`: streams of several units meet in shared steps; `holds`: nothing is told, too."""
     warnings: list[str] = []
 
     def warn(message: str, source: Source | None) -> None:
@@ -72,8 +71,8 @@ def _compile(
             if not quiet:
                 workspace.on_warning(text)
 
-    first, heard = branches[0], workspace.on_progress
-    queries_of = [rewrite_existentials(b, workspace.tbox, on_progress=heard) for b in branches]
+    first = branches[0]
+    queries_of = [_rewrite(b, workspace) for b in branches]
     rewritten = tuple(q for queries in queries_of for q in queries)
     groups = first.aggregation
     holds = holds or (groups is not None and not groups.group)
@@ -131,6 +130,21 @@ def _compile(
     return CompiledQuery(
         first.name, branches, rewritten, union, tuple(warnings), tuple(trace), incomplete
     )
+
+
+def _rewrite(branch: ConjunctiveQuery, workspace: Compiler) -> tuple[ConjunctiveQuery, ...]:
+    """A branch with the existential axioms compiled in. Of windows, each of which is a graph of its
+    own stream, times that are equal are one state if they see the same."""
+    admit, mapped = workspace.mappings.admit, workspace.mappings.assertions
+
+    def may_meet(times: frozenset[Variable]) -> bool:
+        try:
+            return admit is None or len({admit(t.name, mapped) for t in times}) == 1
+        except QueryError:  # a time that is no window's
+            return False
+
+    heard = workspace.on_progress
+    return rewrite_existentials(branch, workspace.tbox, may_meet=may_meet, on_progress=heard)
 
 
 def _map_over(workspace: Compiler, catalog: Catalog) -> MappingSet:

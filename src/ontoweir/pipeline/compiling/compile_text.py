@@ -7,6 +7,7 @@ from functools import partial
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.compiled_query import CompiledQuery
+from ontoweir.pipeline.compiling.certain_compiler import CertainCompiler
 from ontoweir.pipeline.compiling.compile_joined import compile_joined
 from ontoweir.pipeline.compiling.compile_rsp import TOLD, open_windows
 from ontoweir.pipeline.compiling.compile_solutions import (
@@ -152,7 +153,8 @@ def _compile_named(
             patterns = list_matches(branches)
             if patterns is None:
                 raise
-            made_of = compile_branches(patterns, True)
+            by = CertainCompiler(workspace) if _is_of_sets(branches[0]) else workspace
+            made_of = by.compile_branches(patterns, catalog=catalog, quiet=True)
             known = catalog or workspace.project.catalog
             return replace(made_of, union=compute_matches(made_of.union, branches, known, error))
     known, made = catalog or workspace.project.catalog, list[CompiledQuery]()
@@ -177,6 +179,12 @@ def _compile_named(
     incomplete = tuple(dict.fromkeys(r for one in made for r in one.incomplete))
     warnings = tuple(dict.fromkeys(text for one in made for text in one.warnings))
     return replace(made[0], union=union, incomplete=incomplete, warnings=warnings)
+
+
+def _is_of_sets(query: ConjunctiveQuery) -> bool:
+    """Whether how often a match is found makes no difference to a query's answers."""
+    groups = query.aggregation
+    return query.distinct if groups is None else not groups.duplicate_sensitive
 
 
 def _compile_latest(
