@@ -20,6 +20,7 @@ from ontoweir.rewriter.latest.lead_latest import lead_latest
 from ontoweir.rewriter.latest.limit_rows import limit_rows
 from ontoweir.rewriter.latest.name_later import name_later
 from ontoweir.rewriter.ordered.compute_groups import compute_groups
+from ontoweir.rewriter.ordered.group_days import group_days
 from ontoweir.rewriter.ordered.group_sets import group_sets
 from ontoweir.rewriter.ordered.join_days import join_days
 from ontoweir.rewriter.ordered.nest_filters import nest_filters
@@ -135,6 +136,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         choose_values(select, catalog)
         number_values(select, catalog)
         group_parts(nest_windows(select, catalog), catalog)
+        group_days(select, catalog)
         compute_groups(select, catalog)
         group_distinct(select, catalog)
     return drop_order(limit_rows(tree, catalog), catalog)

@@ -31,6 +31,7 @@ from ontoweir.rewriter.earlier.beside_subqueries import beside_subqueries
 from ontoweir.rewriter.earlier.declare_preceding import list_preceding
 from ontoweir.rewriter.earlier.window_subqueries import window_subqueries
 from ontoweir.rewriter.grouped.merge_groups import merge_groups
+from ontoweir.rewriter.grouped.number_days import number_days
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.joined.join_parts import join_parts
 from ontoweir.rewriter.joined.number_nested import number_nested
@@ -104,7 +105,7 @@ def _parse(
         whole = spell_query(text, catalog)
         written, catalog, reader.statics = read_statics(whole, catalog)
         catalog = begin_with(written, catalog)
-        written = limit_keys(written, catalog)
+        written = number_days(limit_keys(written, catalog))
         if refused is not None:
             spelled = imply_windows(spell_latest(written, catalog), catalog)
             spelled = limit_keys(nest_scalars(spelled, catalog, ever=True), catalog)

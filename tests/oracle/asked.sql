@@ -375,3 +375,11 @@ SELECT a.ts, a.sensor, r.level FROM alarm a JOIN reading r ON r.sensor = a.senso
 SELECT a.ts, a.sensor, r.level FROM alarm a LEFT JOIN reading r ON r.sensor = a.sensor AND r.ts BETWEEN a.ts - INTERVAL '20' MINUTE AND a.ts AND EXISTS (SELECT 1 FROM sensor s WHERE s.id = r.sensor AND s.high > 5)
 SELECT ts, sensor FROM reading WHERE (sensor, note) IN (('a', 'x'), ('b', 'yy'))
 SELECT ts, sensor, level FROM reading WHERE level IS NOT NULL AND (level, sensor) > (5, 'b')
+
+-- The busiest hour of each day, and hours beside their day.
+SELECT CAST(hour AS DATE) AS day, MAX(n) AS top FROM (SELECT date_trunc('hour', ts) AS hour, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1) x GROUP BY CAST(hour AS DATE)
+WITH hourly AS (SELECT date_trunc('hour', ts) AS hour, sensor, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 2) SELECT CAST(hour AS DATE) AS day, sensor, SUM(n) AS s FROM hourly GROUP BY day, sensor
+SELECT hour, n FROM (SELECT date_trunc('hour', ts) AS hour, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY hour) x QUALIFY RANK() OVER (PARTITION BY date_trunc('day', hour) ORDER BY n DESC) = 1
+SELECT CAST(hour AS DATE) AS day, hour, n FROM (SELECT date_trunc('hour', ts) AS hour, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY hour) x QUALIFY ROW_NUMBER() OVER (PARTITION BY CAST(hour AS DATE) ORDER BY n DESC, hour) = 1
+SELECT hour, sensor, n FROM (SELECT hour, sensor, n, RANK() OVER (PARTITION BY sensor, CAST(hour AS DATE) ORDER BY n DESC) AS r FROM (SELECT date_trunc('hour', ts) AS hour, sensor, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 2) x) y WHERE r <= 2
+SELECT hour, n * 100.0 / SUM(n) OVER (PARTITION BY date_trunc('day', hour)) AS pct FROM (SELECT date_trunc('hour', ts) AS hour, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY hour) x
