@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 def subtract_rows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
-    """SELECT DISTINCT … WHERE NOT EXISTS for EXCEPT, and EXISTS for INTERSECT: of rows whose
-    columns are not NULL they say the same.
+    """SELECT DISTINCT … WHERE NOT EXISTS for EXCEPT, and EXISTS for INTERSECT: they say the same of
+    columns that are never NULL on one of the two sides.
 
     Raises:
         SqlRefusal: a side is more than columns of tables, or duplicates are counted.
@@ -35,12 +35,19 @@ def subtract_rows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         if held or any(e.find(exp.AggFunc, exp.Star) for e in side.expressions):
             fix = "write columns by name, and aggregates in subqueries in FROM"
             raise _refuse(tree, f"{kind} of a SELECT with {held[0] if held else 'that'}", fix)
-    if shown := [e for e in left.expressions if not _has_value(e.unalias(), left, catalog)]:
-        fix = "write NOT EXISTS, or EXISTS, with the comparison that is meant"
-        raise _refuse(tree, f"{kind} of {show_sql(shown[0].unalias())}, which may be NULL,", fix)
     if len(left.expressions) != len(right.expressions):
         counts = " and ".join(str(len(s.expressions)) for s in (left, right))
         raise _refuse(tree, f"{kind} of {counts} columns", "select as many on both sides")
+    sides = zip(left.expressions, right.expressions, strict=True)
+    lack = [
+        one
+        for one, other in sides
+        if not _has_value(one.unalias(), left, catalog)
+        and not _has_value(other.unalias(), right, catalog)
+    ]
+    if lack:
+        fix = "write NOT EXISTS, or EXISTS, with the comparison that is meant"
+        raise _refuse(tree, f"{kind} of {show_sql(lack[0].unalias())}, which may be NULL,", fix)
     made, inner = _name_apart(left, "of left"), _name_apart(right, "of right")
     for one, other in zip(left.expressions, inner.expressions, strict=True):
         outer = _find_shown(made, one.alias_or_name)
