@@ -45,7 +45,7 @@ def open_for(
 
     made, before = tree.copy(), catalog
     for select in list(made.find_all(exp.Select)):
-        if (found := _find(select, catalog)) is not None:
+        if (found := _find(select, catalog)) is not None and found.is_later():
             catalog = found.split(catalog, read)
     return None if catalog is before else (made, catalog)
 
@@ -184,13 +184,22 @@ class _Open:
         return [] if where is None else list(split_conjuncts(where.this))
 
     def _compares_times(self, condition: "exp.Expr") -> bool:
-        """Whether it says that a row is later than the one around it."""
+        """Whether it compares the time of a row with that of the one around it."""
         from sqlglot import exp
 
         sides = [condition.this, condition.expression] if condition.key in _ORDERS else []
-        return sorted((s.table, s.name) for s in sides if isinstance(s, exp.Column)) == sorted(
-            [(self.alias, self.stream.timestamp), (self.other, self._their_time().name)]
-        )
+        mine, theirs = self._column(self.stream.timestamp), self._their_time()
+        named = [(s.table, s.name) for s in sides if isinstance(s, exp.Column)]
+        return sorted(named) == sorted((c.table, c.name) for c in (mine, theirs))
+
+    def is_later(self) -> bool:
+        """Whether what ends a row is said to be later, or not when."""
+        for condition in self._list_said(self.rows):
+            if self._compares_times(condition):
+                first = condition.this if condition.key in ("gt", "gte") else condition.expression
+                if first.table != self.other:
+                    return False
+        return True
 
     def _column(self, name: str) -> "exp.Column":
         from sqlglot import exp

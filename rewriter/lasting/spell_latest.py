@@ -160,7 +160,7 @@ def _read_latest(inner: "exp.Select", catalog: Catalog) -> tuple[Stream, list[st
     window = first.this if isinstance(first, exp.EQ) else None
     if not isinstance(window, exp.Window) or first.expression != exp.Literal.number(1):
         return None
-    if inner.find(exp.Query, exp.Subquery) not in (None, inner):
+    if any(node is not inner for node in inner.find_all(exp.Query)):
         return None
     order = window.args.get("order")
     by = order.expressions if order is not None else []

@@ -44,10 +44,10 @@ def vary_lengths(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         sides = ((exp.GTE, "low"), (exp.LTE, "high"))
         both = [k(this=between.this.copy(), expression=between.args[n].copy()) for k, n in sides]
         between.replace(exp.Paren(this=exp.and_(*both)))
-    waiting = [c for c in tree.find_all(*compared) if _is_asserted(c)]
+    waiting = [c for c in tree.find_all(*compared) if _is_asserted(c) and _is_of_several(c)]
     while waiting:
         condition = waiting.pop()
-        found = next(_list_lengths(condition), None)
+        found = next((n for n in _list_lengths(condition) if _is_split(n, catalog)), None)
         if found is None:
             continue
         made = list(_split(condition, found, catalog))
@@ -69,7 +69,8 @@ def _unite(tree: "exp.Query", catalog: Catalog) -> "list[exp.Select]":
         return []
     for condition in tree.find_all(exp.LT, exp.LTE, exp.GT, exp.GTE):
         lengths = _list_lengths(condition) if any(map(_is_now, condition.walk())) else iter(())
-        column = next((c for n in lengths if (c := _column_of(n)) is not None), None)
+        known = (n for n in lengths if _is_split(n, catalog))
+        column = next((c for n in known if (c := _column_of(n)) is not None), None)
         if column is not None and _is_asserted(condition) and _is_inner(column, tree):
             length = next(n for n in _list_lengths(condition) if _column_of(n) is column)
             return [
@@ -120,7 +121,30 @@ def _is_asserted(condition: "exp.Expr") -> bool:
 
 
 def _has_length(condition: "exp.Expr") -> bool:
-    return next(_list_lengths(condition), None) is not None
+    return _is_of_several(condition) and next(_list_lengths(condition), None) is not None
+
+
+def _is_of_several(condition: "exp.Expr") -> bool:
+    """Whether it compares rows of several tables, or with NOW(): an expression of one row is
+    computed when that comes."""
+    from sqlglot import exp
+
+    tables = {column.table.lower() for column in condition.find_all(exp.Column)}
+    return len(tables) > 1 or any(map(_is_now, condition.walk()))
+
+
+def _is_split(length: "exp.Expr", catalog: Catalog) -> bool:
+    """Whether a length is one case for each value: a function of a row is one, too, where the
+    values are not known, and an INTERVAL is refused then."""
+    from sqlglot import exp
+
+    if not isinstance(length, exp.TimestampAdd | exp.DateAdd | exp.TsOrDsAdd):
+        return True
+    column = _column_of(length)
+    try:
+        return column is not None and bool(_list_values(column, length, catalog))
+    except SqlRefusal:
+        return False
 
 
 def _list_lengths(condition: "exp.Expr") -> "Iterator[exp.Expr]":
@@ -184,7 +208,7 @@ def _split(condition: "exp.Expr", length: "exp.Expr", catalog: Catalog) -> "Iter
 
     def put(made: "exp.Expr") -> "exp.Expr":
         whole = exp.Paren(this=condition.copy())
-        next(_list_lengths(whole)).replace(made)
+        next(n for n in _list_lengths(whole) if n == length).replace(made)
         said: exp.Expr = whole.this
         return said
 

@@ -178,7 +178,7 @@ def test_parts_that_make_none(text: str) -> None:
         ("SELECT ts, value FROM reading ORDER BY ts, value", "ORDER BY is outside"),
         ("SELECT sensor, COUNT(*) AS n FROM reading GROUP BY sensor ORDER BY sensor", "ORDER BY"),
         ("SELECT DISTINCT ON (sensor) sensor FROM reading", "DISTINCT ON"),
-        ("SELECT hum FROM reading EXCEPT SELECT level FROM reading", "hum, which may be NULL"),
+        ("SELECT hum FROM reading EXCEPT SELECT hum FROM reading", "hum, which may be NULL"),
         ("SELECT sensor FROM reading EXCEPT ALL SELECT id FROM sensor", "EXCEPT ALL"),
         ("SELECT sensor, level FROM reading EXCEPT SELECT id FROM sensor", "2 and 1 columns"),
         ("SELECT * FROM reading EXCEPT SELECT * FROM reading", "write columns by name"),
