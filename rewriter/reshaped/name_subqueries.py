@@ -22,15 +22,7 @@ def name_subqueries(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     taken = {i.name.lower() for i in tree.find_all(exp.Identifier)}
     taken |= {name.lower() for name in (*catalog.streams, *catalog.relations, *catalog.views)}
     names = ("subquery" if n == 1 else f"subquery_{n}" for n in count(1))
-    more = (
-        exp.AggFunc,
-        exp.Group,
-        exp.Window,
-        exp.SetOperation,
-        exp.Limit,
-        exp.Fetch,
-        exp.Distinct,
-    )
+    more = (exp.AggFunc, exp.Window, exp.Except, exp.Intersect, exp.Limit, exp.Distinct)
     free = (name for name in names if name not in taken)
     for item in tree.find_all(exp.Subquery, bfs=True):
         if isinstance(item.parent, exp.From | exp.Join) and not item.args.get("alias"):
