@@ -136,7 +136,6 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         choose_values(select, catalog)
         number_values(select, catalog)
         group_parts(nest_windows(select, catalog), catalog)
-        group_days(select, catalog)
-        compute_groups(select, catalog)
-        group_distinct(select, catalog)
+        for group in (group_days, compute_groups, group_distinct):
+            group(select, catalog)
     return drop_order(limit_rows(tree, catalog), catalog)
