@@ -2,7 +2,10 @@
 
 from typing import TYPE_CHECKING
 
+from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.joins.latest_rows import is_plain
+from ontoweir.rewriter.joins.list_tables import list_tables
+from ontoweir.rewriter.joins.mean_group import mean_group
 from ontoweir.rewriter.joins.own_nodes import list_own, list_windows
 from ontoweir.rewriter.windows.read_sql_grid import is_grid, read_grid_or_day
 
@@ -13,7 +16,7 @@ _BUCKET = "bucket of groups"
 _READ = {"expressions", "from_", "joins", "where", "group", "having"}
 
 
-def number_days(tree: "exp.Query") -> "exp.Query":
+def number_days(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """`FROM (SELECT date_trunc('day', hour) AS day, hour, ANY_VALUE(n) AS n FROM (SELECT … AS hour,
     COUNT(*) AS n … GROUP BY hour) GROUP BY day, hour) QUALIFY RANK() OVER (PARTITION BY day ORDER
     BY n DESC) = 1` for the same of the hours, OVER (PARTITION BY date_trunc('day', hour) …): all
@@ -23,6 +26,7 @@ def number_days(tree: "exp.Query") -> "exp.Query":
 
     Args:
         tree: the query, whose names are as they were written.
+        catalog: the tables.
     """
     from sqlglot import exp
 
@@ -33,7 +37,9 @@ def number_days(tree: "exp.Query") -> "exp.Query":
         item = start.this
         inner = item.this if isinstance(item, exp.Subquery) and is_plain(item) else None
         if isinstance(inner, exp.Select) and item.alias and _is_of_groups(inner):
-            _nest(select, item, inner, windows)
+            keys = _list_keys(inner, catalog)
+            if keys is not None:
+                _nest(select, item, keys, windows)
     return tree
 
 
@@ -46,31 +52,23 @@ def _is_of_groups(inner: "exp.Select") -> bool:
     return all(names) and len({*names}) == len(names) and not any(e.is_star for e in inner.selects)
 
 
-def _list_keys(inner: "exp.Select") -> "list[str] | None":
+def _list_keys(inner: "exp.Select", catalog: Catalog) -> "list[str] | None":
     """The names of what is grouped by (None: not all of it is shown)."""
-    from sqlglot import exp
-
-    shown = list(inner.expressions)
-    names = [e.alias_or_name for e in shown]
-    keys = []
-    for key in inner.args["group"].expressions:
-        place = int(key.name) - 1 if isinstance(key, exp.Literal) and key.is_int else -1
-        alone = isinstance(key, exp.Column) and not key.table
-        named = [n for n in names if alone and n.lower() == key.name.lower()]
-        named += [e.alias_or_name for e in shown if e.unalias() == key]
-        named += names[place : place + 1] if place >= 0 else []
-        if not named:
-            return None
-        keys.append(named[0])
-    return keys
+    scope = list_tables(inner, catalog)
+    shown = {e.unalias(): e.alias_or_name for e in inner.expressions}
+    keys = [shown.get(mean_group(k, inner, scope)) for k in inner.args["group"].expressions]
+    named = [key for key in keys if key is not None]
+    return named if len(named) == len(keys) else None
 
 
 def _nest(
-    select: "exp.Select", item: "exp.Subquery", inner: "exp.Select", windows: "list[exp.Expr]"
+    select: "exp.Select", item: "exp.Subquery", keys: list[str], windows: "list[exp.Expr]"
 ) -> None:
-    """Let a SELECT be over the groups of each bucket of a longer time, in place."""
+    """Let a SELECT be over the groups of each bucket of a longer time, in place; `keys`: the names
+    of what these are grouped by."""
     from sqlglot import exp
 
+    inner = item.this
     times = {e.alias_or_name.lower() for e in inner.expressions if is_grid(e.unalias())}
     found = [
         part
@@ -78,8 +76,7 @@ def _nest(
         for part in window.args.get("partition_by") or ()
         if _is_of_times(part, times, item.alias) and not _is_by_time(window, times)
     ]
-    keys = _list_keys(inner)
-    if keys is None or len({*found}) != 1 or any(e.is_star for e in select.expressions):
+    if len({*found}) != 1 or any(e.is_star for e in select.expressions):
         return
     bucket = found[0].copy()
     shown = [

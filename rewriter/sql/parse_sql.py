@@ -105,7 +105,7 @@ def _parse(
         whole = spell_query(text, catalog)
         written, catalog, reader.statics = read_statics(whole, catalog)
         catalog = begin_with(written, catalog)
-        written = number_days(limit_keys(written, catalog))
+        written = number_days(limit_keys(written, catalog), catalog)
         if refused is not None:
             spelled = imply_windows(spell_latest(written, catalog), catalog)
             spelled = limit_keys(nest_scalars(spelled, catalog, ever=True), catalog)

@@ -44,10 +44,13 @@ def keep_groups(
         inner = item.this
         named = isinstance(item.parent, exp.From | exp.Join) and is_plain(item) and item.alias
         if named and is_of_groups(inner):
-            names = _name_columns(inner)
-            if names is None:
+            names, around = _name_columns(inner), item.find_ancestor(exp.Select)
+            if names is None or around is None:
                 continue
-            rows, keys, having = _write_rows(inner, names)
+            rows, keys, having = _write_rows(inner, names, catalog)
+            starred = any(e.is_star for e in around.expressions)
+            if starred and not {*keys} <= {*names.values()}:
+                continue  # it would show what is grouped by, too
             found = read(rows, catalog, f"groups of {item.alias}")
             if found is not None:
                 block, catalog = found
@@ -66,7 +69,7 @@ def _name_columns(inner: "exp.Select") -> dict[str, str] | None:
 
 
 def _write_rows(
-    inner: "exp.Select", names: dict[str, str]
+    inner: "exp.Select", names: dict[str, str], catalog: Catalog
 ) -> "tuple[exp.Select, list[str], exp.Expr | None]":
     """The SELECT of the groups, with all that is grouped by, and that HAVING compares; what they
     are called that are grouped by, and HAVING in these words."""
@@ -85,9 +88,11 @@ def _write_rows(
         return name
 
     named = {e.alias.lower(): e.unalias() for e in inner.expressions if e.alias}
-    rows.set("group", exp.Group(expressions=[k.copy() for k in list_keys(inner)]))
+    rows.set("group", exp.Group(expressions=[k.copy() for k in list_keys(inner, catalog)]))
     for key in rows.args["group"].expressions:
         keys.append(show(key))
+    grouped = {k.name.lower(): k for k in rows.args["group"].expressions}
+    meant = {**named, **grouped}  # HAVING means what is grouped by rather than a name
     having = rows.args.get("having")
     said = None
     if having is not None:
@@ -96,7 +101,7 @@ def _write_rows(
             if call.find_ancestor(exp.AggFunc, exp.Filter) is None:
                 call.replace(exp.column(show(call), _ROWS, quoted=True))
         for column in [c for c in said.find_all(exp.Column) if c.table != _ROWS]:
-            value = column if column.table else named.get(column.name.lower(), column)
+            value = column if column.table else meant.get(column.name.lower(), column)
             column.replace(exp.column(show(value), _ROWS, quoted=True))
     rows.set("having", None)
     rows.set("expressions", items)
@@ -121,6 +126,7 @@ def _write_latest(
     first = exp.EQ(this=number, expression=exp.Literal.number(1))
     outer = [exp.alias_(column(made), name, quoted=True) for name, made in names.items()]
     if said is None:
+        outer += [column(key) for key in keys if key not in names.values()]
         return exp.Select(expressions=outer, qualify=exp.Qualify(this=first)).from_(table)
     inner = exp.Select(expressions=[column(n) for n in sorted(shown)]).from_(table)
     inner.set("qualify", exp.Qualify(this=first))

@@ -71,7 +71,7 @@ def _limit(inner: "exp.Select", shown: str, table: Relation, column: str, catalo
 
     of = {e.alias_or_name.lower(): e.unalias() for e in inner.expressions}
     key = of.get(shown.lower())
-    if not isinstance(key, exp.Column) or key not in list_keys(inner):
+    if not isinstance(key, exp.Column) or key not in list_keys(inner, catalog):
         return
     if not _is_free(key, inner, catalog):
         return

@@ -2,6 +2,9 @@
 
 from typing import TYPE_CHECKING
 
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.joins.list_tables import list_tables
+from ontoweir.rewriter.joins.mean_group import mean_group
 from ontoweir.rewriter.joins.own_nodes import list_own
 from ontoweir.rewriter.windows.rows_leave import rows_leave
 
@@ -30,17 +33,18 @@ def is_of_groups(inner: "exp.Expr") -> bool:
     return plain and bool(list_own(inner, exp.AggFunc))
 
 
-def list_keys(inner: "exp.Select") -> "list[exp.Expr]":
-    """What a SELECT groups by: the names that it gives itself stand for what they are.
+def list_keys(inner: "exp.Select", catalog: Catalog) -> "list[exp.Expr]":
+    """What a SELECT groups by: the names that it gives itself stand for what they are, where no
+    table has a column called so.
 
     Args:
         inner: of groups by columns, whose names are as they were written.
+        catalog: the tables.
     """
     from sqlglot import exp
 
-    named = {e.alias.lower(): e.unalias() for e in inner.expressions if isinstance(e, exp.Alias)}
-    keys = []
+    scope, keys = list_tables(inner, catalog), []
     for key in inner.args["group"].expressions:
-        meant = None if key.table else named.get(key.name.lower())
+        meant = mean_group(key, inner, scope)
         keys.append(meant if isinstance(meant, exp.Column) else key)
     return keys
