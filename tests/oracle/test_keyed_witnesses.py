@@ -303,7 +303,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-@budget(1)
+@budget(0.5)
 @given(SEEDS)
 def test_what_holds_is_duckdbs_and_what_is_bounded_is_not_refuted(seed: int) -> None:
     event(check(seed))
@@ -317,5 +317,5 @@ def test_what_holds_of_buckets_is_duckdbs(text: str) -> None:
 
 
 def test_most_are_computed() -> None:
-    done = Counter(check(seed).rpartition(", ")[2] for seed in range(40))
-    assert done["as DuckDB"] > 15, done
+    done = Counter(check(seed).rpartition(", ")[2] for seed in range(16))
+    assert done["as DuckDB"] > 5, done
