@@ -29,7 +29,8 @@ def keep_groups(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     if where is None or not has_now(where):
         return tree
     more = {k for k, v in tree.args.items() if v} - {"expressions", "from_", "where", "joins"}
-    if more or not isinstance(tree.args["from_"].this, exp.Subquery | exp.Table):
+    start = tree.args.get("from_")
+    if more or start is None or not isinstance(start.this, exp.Subquery | exp.Table):
         return tree
     if tree.args.get("joins"):
         return _beside_register(tree, catalog) or tree

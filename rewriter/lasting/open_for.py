@@ -73,7 +73,7 @@ def _find(select: "exp.Select", catalog: Catalog) -> "_Open | None":
     rows = parts[0].rows[0]
     inner = list_tables(rows, catalog)
     theirs = [a for a, t in inner.tables.items() if isinstance(t, Stream) and not t.versions]
-    if len(theirs) != 1 or rows.args.get("group") or rows.args.get("limit"):
+    if len(theirs) != 1 or rows.args.get("group") or rows.args.get("limit") or not select.selects:
         return None
     _, named = name_apart(select.expressions[0], rows, scope, inner)
     _name_outer(named, scope)

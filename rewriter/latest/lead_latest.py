@@ -216,7 +216,9 @@ def _lead(tree: "exp.Select", catalog: Catalog) -> bool:
     """Put the one subquery of latest rows first, in place; whether that is done."""
     from sqlglot import exp
 
-    joins = tree.args["joins"]
+    joins = tree.args.get("joins") or []
+    if tree.args.get("from_") is None:
+        return False
     for join in joins:
         more = {k for k, v in join.args.items() if v} - {"this", "on", "kind"}
         if more or str(join.args.get("kind") or "").upper() not in ("", "INNER", "CROSS"):

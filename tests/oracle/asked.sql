@@ -384,3 +384,7 @@ SELECT CAST(hour AS DATE) AS day, hour, n FROM (SELECT date_trunc('hour', ts) AS
 SELECT hour, sensor, n FROM (SELECT hour, sensor, n, RANK() OVER (PARTITION BY sensor, CAST(hour AS DATE) ORDER BY n DESC) AS r FROM (SELECT date_trunc('hour', ts) AS hour, sensor, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 2) x) y WHERE r <= 2
 SELECT hour, n * 100.0 / SUM(n) OVER (PARTITION BY date_trunc('day', hour)) AS pct FROM (SELECT date_trunc('hour', ts) AS hour, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY hour) x
 SELECT level FROM reading INTERSECT SELECT grade FROM alarm
+-- refused: in another order than that of time are read where they are 1
+SELECT sensor reading QUALIFY ROW_NUMBER() OVER (PARTITION BY sensor ORDER BY ts DESC) = 1
+-- refused: GROUP in a subquery of EXISTS or IN
+SELECT sensor reading WHERE sensor IN (SELECT sensor FROM reading GROUP BY sensor HAVING COUNT(*) > 3)
