@@ -1,4 +1,4 @@
-"""The latest rows of keys of which NOW() is asked, by what is later."""
+"""The latest rows of keys that came so long before NOW(): those of whose key none is recent."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING

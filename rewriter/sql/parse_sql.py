@@ -99,7 +99,9 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
 def _parse(
     text: str, name: str, file: str, refused: QueryError | None, catalog: Catalog
 ) -> SpjUnion:
-    """`refused`: why, with groups and windows as they are; what they are of is computed before."""
+    """`refused`: why, as it is written (None: it was not tried yet); it is read then in other words
+    for the latest rows, windows and values, and with its groups, what these are of, and rows that
+    are open for some time as streams of their own."""
     reader = _Reader(file)
     with place_errors(file, lambda: reader.statics):
         whole = spell_query(text, catalog)

@@ -65,6 +65,15 @@ def relax(catalog: Catalog, names: tuple[str, ...]) -> Catalog:
     return replace(catalog, streams=streams)
 
 
+def compare_spelled(text: str, words: dict[str, str], seed: int) -> None:
+    """Assert that a query, whose `words` stand for something and whose columns are c0, c1 and c2,
+    has answers, which are DuckDB's."""
+    for word, meant in words.items():
+        text = text.replace(word, meant)
+    names = tuple(n for n in ("c0", "c1", "c2") if f" AS {n}" in text)
+    assert "answers" in compare_text(text, names, Random(seed), keyed=True)
+
+
 def compare_text(text: str, names: tuple[str, ...], random: Random, *, keyed: bool = False) -> str:
     """A query of rows that come and go, of which `names` are the columns, over random rows: what
     came of it; `keyed`: it begins with the first row whose key, h, has a value."""
