@@ -51,6 +51,9 @@ SELECT COUNT(*) AS c0 FROM LATEST AS x WHERE x.g = 'x'
 SELECT COUNT(*) AS c0, MAX(x.a) AS c1, AVG(x.b) AS c2 FROM s AS x WHERE NOT EXISTS LATER
 SELECT SUM(x.b) AS c0 FROM s AS x WHERE NOT EXISTS LATER
 SELECT COUNT(*) AS c0 FROM COUNTED AS x WHERE x.n > 2
+SELECT x.g AS c0, AVG(x.a) AS c1 FROM s AS x WHERE NOT EXISTS LATER GROUP BY x.g
+SELECT MAX(x.n) AS c0 FROM COUNTED AS x
+SELECT x.g AS c0, AVG(x.n) AS c1 FROM MATCHED AS x GROUP BY x.g
 """
 """Over s and t whose h has no domain."""
 
@@ -84,6 +87,10 @@ WORDS = {
     "LATEST": "(SELECT h, a, g FROM s QUALIFY RANK() OVER (PARTITION BY h ORDER BY ts DESC) = 1)",
     "COUNTED": "(SELECT h, COUNT(*) AS n FROM s GROUP BY h)",
     "GREATEST": "(SELECT h, MAX(a) AS n FROM t GROUP BY h)",
+    "MATCHED": (
+        "(SELECT z.h, z.g, MAX(y.a) AS n FROM s AS z JOIN t AS y "
+        "ON y.h = z.h AND y.ts >= z.ts GROUP BY z.h, z.g)"
+    ),
     "LATER": "(SELECT 1 FROM t AS y WHERE y.h = x.h AND y.ts > x.ts)",
     "RECENT": "(SELECT h, a FROM t WHERE ts > AGO)",
     "AGO": "NOW() - INTERVAL '3' MICROSECOND",
@@ -165,6 +172,15 @@ def test_the_first_of_all_by_their_greatest_value_are_not_refuted() -> None:
         "SELECT h AS c0, MAX(a) AS c1 FROM s GROUP BY h QUALIFY RANK() OVER (ORDER BY c1 DESC) < 3"
     )
     union = parse_sql(text, OPEN, name="q", file="q.sql")
+    assert list(list_ways(union, OPEN))
+    assert refute_keyed(union, OPEN, Statistics()) is None
+
+
+@pytest.mark.parametrize("text", ["MAX(x.n)", "AVG(x.m)", "MAX(x.n), AVG(x.m)"])
+def test_what_all_keys_say_together_is_not_refuted(text: str) -> None:
+    """The greatest of the greatest values is one number; a mean of ones is 1."""
+    inner = "(SELECT h, MAX(a) AS n, 1 AS m FROM s GROUP BY h)"
+    union = parse_sql(f"SELECT {text} FROM {inner} AS x", OPEN, name="q", file="q.sql")
     assert list(list_ways(union, OPEN))
     assert refute_keyed(union, OPEN, Statistics()) is None
 

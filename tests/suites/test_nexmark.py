@@ -94,7 +94,7 @@ def nexmark(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[
     return lambda number: _read(shared, folder, number)
 
 
-STATELESS, UNBOUNDED, UNDECIDED = (0, 1, 2, 10, 13, 21, 22), (3, 20, 23), (4,)
+STATELESS, UNBOUNDED = (0, 1, 2, 10, 13, 21, 22), (3, 4, 20, 23)
 WINDOWS = (5, 7, 8, 11, 15, 16, 17)
 REFUSED = {
     6: "unknown alias",
@@ -116,9 +116,6 @@ def test_verdicts(number: int, nexmark: Callable[[int], Path]) -> None:
             workspace.compile_sql(file)
         return
     verdict = workspace.check(workspace.compile_sql(file))
-    if number in UNDECIDED:
-        assert (verdict.tier, verdict.witness) == (Tier.UNDECIDED, None)
-        return
     if number in UNBOUNDED:
         assert verdict.tier is Tier.UNBOUNDED
         assert verdict.witness is not None
@@ -138,7 +135,7 @@ def test_scripts_as_they_are_published(
     assert code == (2 if number in REFUSED else 0)
     name = next(name for name in said if name.startswith("nexmark_q"))
     wanted = "refused" if number in REFUSED else "unbounded" if number in UNBOUNDED else "bounded"
-    assert said[name].endswith("undecided" if number in UNDECIDED else wanted)
+    assert said[name].endswith(wanted)
 
 
 COUNTS = """count(*) AS total_bids, count(*) FILTER (WHERE price < 10000) AS rank1_bids,

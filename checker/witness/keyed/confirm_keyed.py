@@ -52,12 +52,15 @@ def confirm_keyed(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:
 @dataclass(frozen=True, slots=True)
 class Way:
     """The keys by which something of a query is told of each value by itself. `columns`: which
-    groups change, by these, is what is told so (None: all is). `first`: of all values, the rows
-    with so many first numbers are told (0: all are): where none of the others is ever among them,
-    these say nothing, however many there are, as all are alike."""
+    groups change, by these, is what is told so (None: all is). `mixed`: this may depend on how many
+    others there are, which are all alike: a mean stays for one number of them at most, or for all;
+    an extreme for none, for all, or for those between. `first`: of all values, the rows with so
+    many first numbers are told (0: all are): where none of the others is ever among them, these say
+    nothing, however many there are, as all are alike."""
 
     keys: Keys
     columns: tuple[str, ...] | None = None
+    mixed: bool = False
     first: int = 0
 
 
@@ -66,9 +69,8 @@ def list_ways(union: SpjUnion, catalog: Catalog) -> Iterator[Way]:
     for keys in find_keys(union, catalog):
         yield Way(keys)
     if (counted := drop_counts(union)) is not None:
-        rows, columns = counted
-        for keys in find_keys(rows, catalog):
-            yield Way(keys, columns)
+        for keys in find_keys(counted.rows, catalog):
+            yield Way(keys, counted.columns, counted.mixed)
     if (numbered := drop_numbers(union)) is not None:
         rows, first = numbered
         for keys in find_keys(rows, catalog):
@@ -77,7 +79,7 @@ def list_ways(union: SpjUnion, catalog: Catalog) -> Iterator[Way]:
 
 def tells_apart(union: SpjUnion, catalog: Catalog, witness: Witness, way: Way) -> bool:
     """Whether each suffix changes something else where its optional tuple is there, whether all of
-    the others are there or none.
+    the others are there or none; of the first and the last one, if it is mixed, for any number.
 
     Args:
         union: the query.
@@ -103,10 +105,12 @@ def tells_apart(union: SpjUnion, catalog: Catalog, witness: Witness, way: Way) -
                 return False
             if len(everything) == 1:
                 continue
-            others = everything - {i}
-            crowded = [change(i, there) for there in (others, everything)]
-            if alone != crowded:
-                return False
+            others = sorted(everything - {i})
+            each = way.mixed and i in (0, len(others))
+            for count in range(1, len(others) + 1) if each else (len(others),):
+                there = {*others[:count]}
+                if alone != [change(i, there), change(i, there | {i})]:
+                    return False
     except (UnknownAnswerError, RepeatedError):
         return False
     return True

@@ -1,6 +1,6 @@
 """Counts, and first ones, of rows that are told of each key by itself."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ontoweir.rewriter.model.aggregation import AggregateFunction, Aggregation
 from ontoweir.rewriter.model.joined import JoinKind
@@ -12,12 +12,23 @@ _BESIDE = (AggregateFunction.MIN, AggregateFunction.MAX, AggregateFunction.AVG)
 or for none."""
 
 
-def drop_counts(union: SpjUnion) -> tuple[SpjUnion, tuple[str, ...]] | None:
-    """The query of the rows that a query counts, or adds up, in groups at last; and the columns by
-    which these are told apart (None: it does something else at last, or does not show them).
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Rows that are counted, or added up, in groups at last. `rows`: the query of them; `columns`:
+    by which the groups are told apart; `mixed`: whether a row may leave its group as it was, since
+    there are others in it (extremes and means, not beside a count)."""
 
-    Which of the groups change with a row does not depend on what else is in them. Where nothing is
-    grouped there is one, and no column.
+    rows: SpjUnion
+    columns: tuple[str, ...]
+    mixed: bool
+
+
+def drop_counts(union: SpjUnion) -> Counts | None:
+    """The rows that a query counts, or adds up, in groups at last (None: it does something else at
+    last, or does not show what tells the groups apart).
+
+    Which of the groups change with a row does not depend on what else is in them, if they are not
+    mixed. Where nothing is grouped there is one, and no column.
 
     Args:
         union: the query.
@@ -40,7 +51,7 @@ def drop_counts(union: SpjUnion) -> tuple[SpjUnion, tuple[str, ...]] | None:
         made = replace(union, aggregation=replace(groups, around=None, columns=columns))
     else:
         return None
-    return (made, outer.group) if _only_adds(outer) else None
+    return Counts(made, outer.group, _is_mixed(outer)) if _only_adds(outer) else None
 
 
 def drop_numbers(union: SpjUnion) -> tuple[SpjUnion, int] | None:
@@ -63,14 +74,15 @@ def drop_numbers(union: SpjUnion) -> tuple[SpjUnion, int] | None:
 
 
 def _only_adds(groups: Aggregation) -> bool:
-    """Whether groups are told as they are, with counts and sums, and what tells them apart; beside
-    counts of all rows, also with extremes and means."""
+    """Whether groups are told as they are, with counts, sums, extremes and means, and what tells
+    them apart."""
     changes = groups.panes or groups.session_us or groups.around or groups.numbered
     if changes is not None or not groups.shows_rows:
         return False
     shown = {*groups.group} <= {*groups.columns}
-    counted = any(
-        a.function is AggregateFunction.COUNT and not a.argument for a in groups.aggregates
-    )
-    added = (*_ADD, *_BESIDE) if counted else _ADD
-    return shown and all(a.function in added for a in groups.aggregates)
+    return shown and all(a.function in (*_ADD, *_BESIDE) for a in groups.aggregates)
+
+
+def _is_mixed(groups: Aggregation) -> bool:
+    counts = (a.function is AggregateFunction.COUNT and not a.argument for a in groups.aggregates)
+    return not any(counts) and any(a.function in _BESIDE for a in groups.aggregates)

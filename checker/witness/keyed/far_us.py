@@ -83,6 +83,12 @@ so that it says the same however many tuples it has."""
 LAST_US = 8_000 * 365 * 86_400 * 10**6
 """The times of a witness are not later (µs since 1970)."""
 
+LATE = "9999-01-01"
+"""A date that is later than all times of a witness, by more than the gap between them, if that is
+not longer than MOST_LATE_US."""
+
+MOST_LATE_US = 32 * 365 * 86_400 * 10**6
+
 MOST_ROWS = 100
 """A key has so many rows at most in a witness."""
 
@@ -123,6 +129,18 @@ def far_us(union: SpjUnion, catalog: Catalog) -> int | None:
         return None
     unit = lcm(*(s.grid_us for s in streams), *(w for p in parts if (w := find_width(p))))
     return (longest // unit + 4) * unit
+
+
+def list_days(union: SpjUnion, gap_us: int) -> tuple[str, ...]:
+    """The dates that rows may have which are before all times of a witness, or after all: where how
+    long it is from one time to another is not asked.
+
+    Args:
+        union: the query.
+        gap_us: between rows, of `far_us`.
+    """
+    late = gap_us <= MOST_LATE_US and not any(map(_is_difference, list_parts(union)))
+    return (*DAYS, LATE) if late else DAYS
 
 
 def list_read(union: SpjUnion) -> set[str]:

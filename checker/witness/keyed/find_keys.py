@@ -37,6 +37,7 @@ from ontoweir.rewriter.model.spj import (
     SpjUnion,
 )
 from ontoweir.rewriter.standing.answers_of import answers_of
+from ontoweir.rewriter.windows.choose_emit import has_updates
 
 Keys: TypeAlias = Mapping[str, Column]
 """Of each stream, the column that is the key; it may be one that is computed."""
@@ -105,7 +106,7 @@ def _list_computed(stream: Stream) -> Iterator[Column]:
 
 def is_plain(block: Block) -> bool:
     """Whether a block's rows are the answers of its query, at the time of their last row; or its
-    groups, when their bucket of time has ended."""
+    groups, when their bucket of time has ended, or as they become."""
     absent = block.absence is not None and (block.absence.parts or block.absence.held)
     if block.meeting is not None or absent or block.between is not None:
         return False
@@ -115,7 +116,14 @@ def is_plain(block: Block) -> bool:
     if groups is None:
         return block.time is None or block.time[1] == 0
     whole = groups.panes is None and groups.session_us is None
-    return whole and find_end(block) is not None
+    return whole and (find_end(block) is not None or is_of_updates(block))
+
+
+def is_of_updates(block: Block) -> bool:
+    """Whether a block's rows are groups as they become, of all rows so far."""
+    groups = block.union.aggregation
+    alone = groups is not None and groups.group and groups.around is None
+    return bool(alone) and block.time is None and has_updates(block.union)
 
 
 def find_end(block: Block) -> tuple[str, int] | None:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from ontoweir.checker.witness.evaluate_naively import add_views_naively, evaluate_naively
 from ontoweir.checker.witness.keyed.compute import UnknownAnswerError, complete_row, read_time
-from ontoweir.checker.witness.keyed.find_keys import find_end, is_plain
+from ontoweir.checker.witness.keyed.find_keys import find_end, is_of_updates, is_plain
 from ontoweir.checker.witness.keyed.group_naively import group_naively
 from ontoweir.checker.witness.keyed.meet_naively import meet_naively
 from ontoweir.mappings.model.catalog import (
@@ -141,7 +141,8 @@ class _Tables:
         union, stream = block.union, block.stream
         found = match_naively(union, extend_catalog(self.wide, union), self.given, self.now_us)
         if union.aggregation is not None:
-            yield from self._group(block, union.aggregation, found)
+            make = self._update if is_of_updates(block) else self._group
+            yield from make(block, union.aggregation, found)
             return
         first: dict[tuple[Any, ...], Match] = {}
         for match in found if union.distinct else ():
@@ -179,6 +180,32 @@ class _Tables:
             for _ in range(count if at_us <= self.now_us else 0):
                 content = dict(zip(shown, told, strict=True))
                 yield {**content, stream.timestamp: at_us // stream.step_us}
+
+    def _update(
+        self, block: Block, groups: Aggregation, found: Sequence[Match]
+    ) -> Iterator[dict[str, Any]]:
+        """Each group as it is after each time with a row of it."""
+        names, stream = block.union.variables, block.stream
+        if groups.having is not None or groups.numbered is not None:
+            raise UnknownAnswerError
+        keyed: dict[tuple[Any, ...], list[Match]] = {}
+        for match in found:
+            keyed.setdefault(tuple(match[0][n] for n in groups.group), []).append(match)
+        for mine in keyed.values():
+            for at_us in sorted({match[1] for match in mine}):
+                counted = Counter[tuple[Any, ...]]()
+                for row, known_us, count in mine:
+                    if known_us <= at_us:
+                        counted[tuple(row[n] for n in names)] += count
+                if block.union.distinct:
+                    counted = Counter(dict.fromkeys(counted, 1))
+                shown, made = group_naively(groups, names, counted)
+                if at_us % stream.step_us or made.total() != 1:
+                    raise UnknownAnswerError
+                (told,) = made
+                yield dict(zip(shown, told, strict=True)) | {
+                    stream.timestamp: at_us // stream.step_us
+                }
 
     def _read(self, table: Stream | Relation) -> Iterator[dict[str, Any]]:
         for at_us, content in self.given.get(table.name, ()):

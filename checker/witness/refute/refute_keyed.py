@@ -21,9 +21,9 @@ from ontoweir.checker.witness.keyed.confirm_keyed import (
     tells_apart,
 )
 from ontoweir.checker.witness.keyed.far_us import (
-    DAYS,
     MOST_ROWS,
     far_us,
+    list_days,
     list_parts,
     list_read,
 )
@@ -177,6 +177,7 @@ class _Drawer:
 
     def __init__(self, union: SpjUnion, catalog: Catalog, gap_us: int) -> None:
         self.catalog, self.gap_us, self.random = catalog, gap_us, Random(0)
+        self.days = list_days(union, gap_us)
         self.tables = sorted(read_tables(union))
         self.constants = list(dict.fromkeys(list_constants(union)))
         self.beside = constants_by_column(union)
@@ -225,6 +226,10 @@ class _Drawer:
             tuple(self._times(after, after - 1)),
             referred=self._refer(),
         )
+        if way.mixed and self.random.random() < 0.7:  # others, beside which a row may say nothing
+            beside = tuple(self._rows(names, before, others))
+            first = self.random.choice((drawn.before, drawn.before * 2, beside))
+            return replace(drawn, first=first, others=1)
         if not way.first:
             return drawn
         times = self.random.randint(1, 3)  # so that each is before others, and behind what comes
@@ -301,9 +306,9 @@ class _Drawer:
                 ]
                 return [Decimal(0), Decimal(1), *near_exact, *limits]
             case DateType():
-                return [*DAYS, *limits]
+                return [*self.days, *limits]
             case TimestampType():
-                return [*(f"{day} 00:00:00.000000" for day in DAYS), *limits]
+                return [*(f"{day} 00:00:00.000000" for day in self.days), *limits]
             case StringType():
                 texts = [t for t in constants if isinstance(t, str)]
                 return [*"abcdef", *texts, *(t.strip("%") for t in texts), *limits]
