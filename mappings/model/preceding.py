@@ -70,8 +70,9 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Preceding:
-    """How rows of the stream `base` meet the rows before them, of the same `key`, and of the same
-    buckets of time, `within`; of those alone of which `only` is true (None: all).
+    """How rows of the stream `base` meet the rows before them, of the same `key`, of the same
+    buckets of time, `within`, and of the same `run`, values of which equal ones are next to each
+    other among the rows of a key; of those alone of which `only` is true (None: all).
 
     `after`: a row is given when so many rows after it have come, with the timestamp of the last of
     them; then its own timestamp, `time`, is a column. `columns` count from the row itself. `ties`:
@@ -86,6 +87,7 @@ class Preceding:
     after: int = 0
     ties: tuple[OrderBy, ...] = ()
     within: "tuple[TimeBucket, ...]" = ()
+    run: "tuple[Expression, ...]" = ()
 
     @property
     def kept(self) -> int:

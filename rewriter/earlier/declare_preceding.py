@@ -20,7 +20,8 @@ def declare_preceding(preceding: Preceding, catalog: Catalog) -> tuple[Stream, C
     named = [name for name, known in catalog.preceding.items() if known == preceding]
     if named:
         return catalog.streams[named[0]], catalog
-    by = ", ".join([*preceding.key, *(make_column(b).name for b in preceding.within)]) or "all"
+    of = [*(make_column(b).name for b in preceding.within), *map(write_expression, preceding.run)]
+    by = ", ".join([*preceding.key, *of]) or "all"
     name, n = f"{base.name} with rows before, by {by}", 2
     taken = {t.lower() for t in (*catalog.streams, *catalog.relations)}
     while name.lower() in taken:

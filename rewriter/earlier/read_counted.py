@@ -37,6 +37,7 @@ from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.own_nodes import is_number, list_windows
+from ontoweir.rewriter.windows.read_sql_grid import is_grid, name_value_grid
 from ontoweir.rewriter.windows.read_sql_windows import is_now
 
 if TYPE_CHECKING:
@@ -55,7 +56,9 @@ def is_over_stream(select: "exp.Select", catalog: Catalog) -> bool:
     return all(isinstance(t, exp.Table) and t.alias_or_name in known for t in read)
 
 
-def read_counted(select: "exp.Select", catalog: Catalog, *, merged: bool = False) -> Catalog:
+def read_counted(
+    select: "exp.Select", catalog: Catalog, *, merged: bool = False, alike: bool = False
+) -> Catalog:
     """Read windows of rows that are counted as columns of a stream that takes the place of the
     table, in place, those of one key at a time; the catalog with these streams.
 
@@ -64,6 +67,7 @@ def read_counted(select: "exp.Select", catalog: Catalog, *, merged: bool = False
         catalog: the tables.
         merged: its subqueries have been merged; the numbers of rows by which some are chosen
             (read_latest) have been read.
+        alike: what is asked of rows of one key and time, that may be several, is the same of all.
 
     Raises:
         SqlRefusal: they are of several tables, of all rows, or not in the order of time.
@@ -87,10 +91,12 @@ def read_counted(select: "exp.Select", catalog: Catalog, *, merged: bool = False
             fix = "write a query for each"
             what = f"{show_sql(other)} beside {show_sql(found[0])}"
             raise _refuse(other, what, fix)
-        catalog = _read_one(select, catalog, found)
+        catalog = _read_one(select, catalog, found, alike)
 
 
-def _read_one(select: "exp.Select", catalog: Catalog, found: "list[exp.Expr]") -> Catalog:
+def _read_one(
+    select: "exp.Select", catalog: Catalog, found: "list[exp.Expr]", any_order: bool
+) -> Catalog:
     """Read the windows by one key."""
     from sqlglot import exp
 
@@ -100,11 +106,11 @@ def _read_one(select: "exp.Select", catalog: Catalog, found: "list[exp.Expr]") -
     for window in found:
         name_aggregates(window)
     frames = [read_frame(window, select, rows.stream, rows.scope, WHY) for window in found]
-    first, apart, within = frames[0].key, frames[0].ties, frames[0].within
+    first, apart, within, run = (f := frames[0]).key, f.ties, f.within, f.run
     mine = [
         (w, f)
         for w, f in zip(found, frames, strict=True)
-        if (f.key, f.ties, f.within) == (first, apart, within)
+        if (f.key, f.ties, f.within, f.run) == (first, apart, within, run)
     ]
     named = [list_named(frame, rows.stream, rows.scope, found[0]) for frame in frames]
     every = dict.fromkeys(name for names in named for name in names)
@@ -114,7 +120,7 @@ def _read_one(select: "exp.Select", catalog: Catalog, found: "list[exp.Expr]") -
     key = (*first, *constants)
     for window, frame in mine:
         alike = frame.peers and not frame.known and _name_function(frame) != "first"
-        if not alike and not frame.order:
+        if not alike and not frame.order and not any_order:
             require_order(frame, rows.stream, rows.scope, key, window)
     told = [n for _, frame in mine for n in list_named(frame, rows.stream, rows.scope, found[0])]
     numbered = [f for _, f in mine if f.is_numbered]
@@ -145,6 +151,7 @@ def _read_one(select: "exp.Select", catalog: Catalog, found: "list[exp.Expr]") -
             after,
             ties,
             within,
+            tuple(map(columns.read_value, run)),
         ),
         catalog,
     )
@@ -277,6 +284,10 @@ class _Columns:
         elif isinstance(frame.call, exp.Ntile):
             made = replace(made, parts=int(frame.call.this.name))
         return self._add(made)
+
+    def read_value(self, tree: "exp.Expr") -> Expression:
+        """A column, or a bucket of a time that is a value."""
+        return self._read_argument(name_value_grid(tree) if is_grid(tree) else tree)
 
     def _read_argument(self, tree: "exp.Expr") -> Expression:
         from sqlglot import exp

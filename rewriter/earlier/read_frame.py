@@ -11,6 +11,8 @@ from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.own_nodes import is_place, list_own
+from ontoweir.rewriter.runs.is_in_order import is_in_order
+from ontoweir.rewriter.runs.split_runs import split_runs
 from ontoweir.rewriter.windows.read_sql_grid import read_grid_or_day, read_interval
 
 if TYPE_CHECKING:
@@ -30,7 +32,8 @@ class Frame:
     to those that are so long before it, or longer (`until_us`);
     `call`: what is asked of them; `known`: the last value that is not NULL; `order`: the order in
     which a row has its place among those of its key and time; `ties`: what tells the rows of one
-    time apart; `within`: the buckets of time in which all rows lie."""
+    time apart; `within`: the buckets of time in which all rows lie; `run`: values that they have in
+    common, and no other rows of the key (`split_runs`)."""
 
     call: "exp.Expr"
     key: tuple[str, ...]
@@ -43,6 +46,7 @@ class Frame:
     ties: "tuple[exp.Expr, ...]" = ()
     until_us: int = 0
     within: tuple[TimeBucket, ...] = ()
+    run: "tuple[exp.Expr, ...]" = ()
 
     @property
     def is_numbered(self) -> bool:
@@ -145,7 +149,9 @@ def read_frame(
     ordered = [] if order is None else list(order.expressions)
     columns, moment = [], False
     within: list[TimeBucket] = []
-    for tree in window.args.get("partition_by") or ():
+    parts = window.args.get("partition_by") or ()
+    runs = None if is_place(window) else split_runs(parts, stream, scope)
+    for tree in parts if runs is None else ():
         if _is_time(tree, stream, scope):
             moment = True
             continue
@@ -159,16 +165,20 @@ def read_frame(
         return _read_moment(window, tuple(dict.fromkeys(columns)), refuse)
     if not ordered or ordered[0].args.get("desc"):
         raise refuse(f"the order of {show_sql(window)}", f"ORDER BY {stream.timestamp}")
-    if not _is_time(ordered[0].this, stream, scope):
+    in_order = is_in_order(ordered[0], select, stream, scope)
+    if in_order is None and not _is_time(ordered[0].this, stream, scope):
         raise refuse(f"ORDER BY {show_sql(ordered[0].this)}", f"ORDER BY {stream.timestamp}")
-    key = tuple(dict.fromkeys(columns))
-    made = replace(_read_rows(window, key, refuse), within=tuple(dict.fromkeys(within)))
-    if within and made.last < 0:
+    key, run = (tuple(dict.fromkeys(columns)), ()) if runs is None else (runs.key, runs.run)
+    made = replace(_read_rows(window, key, refuse), within=tuple(dict.fromkeys(within)), run=run)
+    if (within or run) and made.last < 0:
+        where = "bucket of time" if within else "run"
         raise refuse(
-            f"{show_sql(window)}, of rows that follow in a bucket of time,",
-            "ask for the rows before, or leave the bucket out and compare both times",
+            f"{show_sql(window)}, of rows that follow in a {where},",
+            "ask for the rows before, or leave it out and compare both values",
         )
-    if not (ties := tuple(ordered[1:])):
+    if in_order is not None and not in_order <= {*key}:
+        raise refuse(f"the order of {show_sql(window)}", f"ORDER BY {stream.timestamp}")
+    if not (ties := tuple(ordered[1:])) and in_order is None:
         return made
     if made.span_us is not None or made.until_us:
         raise refuse(f"{show_sql(window)}, of a time,", f"ORDER BY {stream.timestamp} alone")

@@ -81,6 +81,7 @@ def _window(preceding: Preceding, frame: str) -> str:
     parts = [_named(k) for k in preceding.key]
     time = exp.column(preceding.time, quoted=True)
     parts += [print_bucket(b, time, "duckdb").sql(dialect="duckdb") for b in preceding.within]
+    parts += map(write_expression, preceding.run)
     by = f"PARTITION BY {', '.join(parts)} " if parts else ""
     ties = "".join(f", {_write_order(key)}" for key in preceding.ties)
     return f"{by}ORDER BY {_named(preceding.time)}{ties}{frame}"

@@ -21,8 +21,8 @@ from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.mappings.sql.refuse_clauses import refuse_clauses, refuse_sql
 from ontoweir.mappings.sql.refuse_view import place_in_view, refuse_cycle
 from ontoweir.mappings.sql_expressions.parse_names import parse_names
-from ontoweir.rewriter.earlier.read_counted import read_counted
 from ontoweir.rewriter.earlier.read_earlier import read_earlier
+from ontoweir.rewriter.episodes.group_runs import read_windows
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates, name_quantiles
 from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, Opening, StreamColumns
 from ontoweir.rewriter.joins.find_absence import absence_of, has_absence
@@ -99,7 +99,7 @@ def merge_subqueries(
     names = {i.name.lower() for i in tree.find_all(exp.Identifier)}
     views = {v.lower() for v in catalog.views}
     inside = tree.find(exp.With, exp.Subquery) or names & views or has_absence(tree)
-    if not inside and not any(_shows_all(select) for select in tree.find_all(exp.Select)):
+    if not inside and not any(i.is_star for s in tree.find_all(exp.Select) for i in s.expressions):
         return (tree,), catalog
     merger = _Merger(catalog, read_answers, read_absence)
     return merger.read(tree.copy(), _Around()), merger.catalog
@@ -164,7 +164,7 @@ class _Merger:
             }
             resolve_names(whole, known)
             join_inner(whole, chosen)
-            self.catalog = read_counted(whole, self.catalog, merged=True)
+            self.catalog = read_windows(whole, self.catalog)
             made.append(whole)
         return made
 
@@ -326,7 +326,7 @@ class _Merger:
             table = isinstance(tree, exp.Table)
             raise refuse_sql(tree, "this FROM item" if table else type(tree).__name__.upper())
         if aggregates(tree):
-            return [self._read_answers(tree, around, name)]
+            return self._read_answers(tree, around, name)
         distinct = tree.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
             raise refuse_sql(tree, "DISTINCT ON")
@@ -338,10 +338,11 @@ class _Merger:
             part.set("distinct", None)
         return parts
 
-    def _read_answers(self, tree: "exp.Select", around: _Around, name: str) -> "exp.Select":
-        """An aggregate query as a SELECT over the stream that its answers are."""
+    def _read_answers(self, tree: "exp.Select", around: _Around, name: str) -> "list[exp.Select]":
+        """An aggregate query as a SELECT over the stream that its answers are, or of last rows."""
         parts = self.select(tree, replace(around, is_set=False))
-        return self._select_answers(parts, name, line_of(tree))
+        alone = not any(map(aggregates, parts))
+        return parts if alone else [self._select_answers(parts, name, line_of(tree))]
 
     def _read_set(self, tree: "exp.Query", around: _Around, name: str) -> "exp.Select":
         """A query whose duplicates are removed as a SELECT over the stream that its answers are."""
@@ -374,11 +375,6 @@ class _Merger:
                 raise
             self.catalog = self.known[texts].catalog
         return select_answers(self.known[texts], line)
-
-
-def _shows_all(select: "exp.Select") -> bool:
-    """Whether it has `*`, or `x.*`."""
-    return any(item.is_star for item in select.expressions)
 
 
 def _take_named(tree: "exp.Query", around: _Around) -> _Around:

@@ -34,6 +34,8 @@ TIME = "time"
 """The timestamp of a row that is kept (µs)."""
 _BUCKET = "bucket"
 """Before the numbers of the buckets of time in which a row lies."""
+_RUN = "run"
+"""Before those of the values of its run."""
 PLACE = "place"
 """Its place among those of its time, where several may be kept of one key."""
 
@@ -65,7 +67,7 @@ def precede_rows(
     new = work.describe(rows)
     if not isinstance(held, KeptTable) and held.num_columns == 0:
         held = new.schema.empty_table()
-    if preceding.within or not are_few(new.num_rows, held.num_rows):
+    if preceding.within or preceding.run or not are_few(new.num_rows, held.num_rows):
         return work.advance(rows, new, whole_table(held))
     keys = work.keys
     ends = preceding.span_us and not preceding.after
@@ -89,6 +91,7 @@ class _Work:
         self.preceding, self.streams = preceding, streams
         self.keys = [f"key {name}" for name in preceding.key]
         self.within = [f"{_BUCKET} {n}" for n in range(len(preceding.within))]
+        self.run = [f"{_RUN} {n}" for n in range(len(preceding.run))]
         arguments = [c.argument for c in preceding.columns if c.argument is not None]
         self.arguments: list[Expression] = list(dict.fromkeys(arguments))
         runs = any(c.runs for c in preceding.columns)
@@ -127,6 +130,9 @@ class _Work:
         columns[TIME] = pa.array(rows.times)
         for name, bucket in zip(self.within, self.preceding.within, strict=True):
             columns[name] = find_buckets(bucket, rows.times)
+        for name, value in zip(self.run, self.preceding.run, strict=True):
+            made = derive_values(value, base, steps, rows.table)
+            columns[name] = _plain(made, value_type(value.type))
         if self.tied:
             columns[PLACE] = pa.array(np.arange(len(rows.times)))
         if self.preceding.after:
@@ -151,7 +157,7 @@ class _Work:
             by = [(TIME, "ascending"), (PLACE, "ascending")]
             held = held.sort_by(by if self.tied else TIME)
         together = pa.concat_tables([held, new]).combine_chunks()
-        codes, count = code_rows(together, [*self.keys, *self.within])
+        codes, count = code_rows(together, [*self.keys, *self.within, *self.run])
         places = place_rows(codes, count, held.num_rows)
         at = np.empty(len(places.order), dtype=np.int64)
         at[places.order] = np.arange(len(places.order))
@@ -165,6 +171,8 @@ class _Work:
             times = together.column(TIME).to_numpy()[places.order]
             left = np.union1d(left, self._find_young(places, times))
         left = self._drop_closed(left, together, places, mine)
+        if self.run:
+            left = left[self._is_of_last_run(together, codes)[places.order[left]]]
         kept = together.take(pa.array(places.order[left]))
         for place, counted in enumerate(self.preceding.columns):
             if counted.runs:
@@ -182,6 +190,14 @@ class _Work:
             buckets = together.column(name).cast(pa.int64()).to_numpy()
             left = left[buckets[places.order[left]] >= buckets[-1]]
         return left
+
+    def _is_of_last_run(self, together: pa.Table, codes: Array) -> Array:
+        """Of each row, whether it is of the run that the last row of its key is of."""
+        keys, count = code_rows(together, self.keys)
+        newest = np.empty(count, dtype=np.int64)
+        newest[keys] = codes  # the last one stays: rows are in the order of time
+        made: Array = newest[keys] == codes
+        return made
 
     def _find_young(self, places: Places, times: Array) -> Array:
         """The places of rows that are not too old for the span of a row that is not given yet."""

@@ -17,6 +17,7 @@ from ontoweir.checker.verdict.verdict import Tier
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.rewriter.model.add_views import tables_of
+from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.sql.print_sql import print_sql
 from tests.oracle.budget import SEEDS, budget
@@ -418,20 +419,41 @@ def check(seed: int, makers: Sequence[Maker] = MAKERS) -> None:
             raise
         event("refused")
         return
-    verdict = check_query(union, catalog)
-    event(str(verdict.tier))
     if "DISTINCT" in text and "y.ts" in text.partition(" FROM ")[0]:
         return  # times without an end are told apart
+    null = {c.name for c in catalog.streams["s"].columns if c.nullable}
+    shown = re.findall(r"(.*?) AS (c\d+)(?:, | FROM)", text)
+    mine = [(re.sub(r"\br\.\w", "", made), name) for made, name in shown]
+    nulls += [name for made, name in mine if null & set(re.findall(r"\b[a-z]\b", made))]
+    compare_answers(random, replace(query, ours=text), nulls, union, (catalog, data))
+
+
+def compare_answers(
+    random: Random,
+    query: Stacked,
+    nulls: Sequence[str],
+    union: SpjUnion,
+    over: tuple[Catalog, Tables],
+) -> None:
+    """Assert that a query is bounded, and that its answers are, at every time and live, those that
+    DuckDB has, also to it as it is printed.
+
+    Args:
+        random: cuts the history.
+        query: its text, and what DuckDB is asked.
+        nulls: the columns that may be NULL.
+        union: the query, read.
+        over: the tables.
+    """
+    text, (catalog, data) = query.ours, over
+    verdict = check_query(union, catalog)
+    event(str(verdict.tier))
     assert verdict.plans is not None, text  # every key has a domain
     if verdict.tier is Tier.UNSATISFIABLE:
         return
     assert verdict.bound is not None
     case = Case(catalog, union, data, MARKERS)
     oracle = Finals(case)
-    null = {c.name for c in catalog.streams["s"].columns if c.nullable}
-    shown = re.findall(r"(.*?) AS (c\d+)(?:, | FROM)", text)
-    mine = [(re.sub(r"\br\.\w", "", made), name) for made, name in shown]
-    nulls += [name for made, name in mine if null & set(re.findall(r"\b[a-z]\b", made))]
     oracle.nulls = frozenset(nulls)
     expected = [oracle.rows(query, m) for m in range(MARKERS)]
     printed = print_sql(union, catalog, dialect="duckdb", comments=False)

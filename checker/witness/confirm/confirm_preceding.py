@@ -39,7 +39,7 @@ def find_preceding(union: SpjUnion) -> Preceding | None:
     if any(c.order or c.function not in _FUNCTIONS or c.last < 0 for c in meeting.columns):
         return None
     # after their span, or bucket, of time rows say nothing
-    if meeting.within or any(c.span_us is not None for c in meeting.columns):
+    if meeting.within or meeting.run or any(c.span_us is not None for c in meeting.columns):
         return None
     made = [e for _, e in union.derived]
     made += [c.argument for c in meeting.columns if c.argument is not None]

@@ -85,7 +85,7 @@ def _write(row: Mapping[str, Any], stream: Stream) -> _Row:
 
 
 def _precede(meeting: Preceding, base: Stream, rows: Sequence[_Row]) -> Iterator[_Row]:
-    if meeting.after or meeting.within:
+    if meeting.after or meeting.within or meeting.run:
         raise UnknownAnswerError
     rows = sorted(rows, key=lambda row: row[base.timestamp])
     if meeting.only is not None:

@@ -1,0 +1,108 @@
+"""Whether the rows of a key come in the order of a value that each of them has for itself."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.model.catalog import Stream
+from ontoweir.mappings.model.expression import Call, Expression, Field, Function, Value
+from ontoweir.mappings.model.preceding import Preceding
+from ontoweir.mappings.sql.read_literal import line_of
+from ontoweir.mappings.sql.read_scope import Scope
+from ontoweir.mappings.sql_expressions.read_row_expression import read_row_expression
+from ontoweir.rewriter.joins.find_absence import split_conjuncts
+from ontoweir.rewriter.windows.read_sql_grid import read_grid_or_day
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+def is_in_order(
+    ordered: "exp.Expr", select: "exp.Select", stream: Stream, scope: Scope
+) -> frozenset[str] | None:
+    """The key whose rows come in the order of a value, each with another one: the time that a row
+    had before the one after it came; or what stands in runs, of rows that end these (None: it is
+    not known to be such a value).
+
+    Args:
+        ordered: the value, of ORDER BY.
+        select: of whose rows it is.
+        stream: of these rows.
+        scope: with it.
+    """
+    from sqlglot import exp
+
+    tree, meeting = ordered.this, scope.catalog.preceding.get(stream.name)
+    if meeting is None or not meeting.after or meeting.ties:
+        return None
+    if isinstance(tree, exp.Column):
+        name = scope.resolve(tree.table or None, tree.name, line_of(tree)).column
+        if name == meeting.time and any(
+            {*k} <= {*meeting.key, name} for k in _list_keys(meeting, scope)
+        ):
+            return _list_open(meeting)
+    where = select.args.get("where")
+    for condition in [] if where is None else split_conjuncts(where.this):
+        ended = condition.unnest()
+        last = isinstance(ended, exp.NullSafeNEQ) and _is_so(tree, ended.this)
+        # what is NULL at first comes first
+        if (
+            last
+            and (ordered.args.get("nulls_first") or not isinstance(tree, exp.Column))
+            and _is_of_next(ended, meeting, stream, scope)
+        ):
+            return _list_open(meeting)
+    return None
+
+
+def _list_open(meeting: Preceding) -> frozenset[str]:
+    """The columns of the key that have several values."""
+    todo, one = [] if meeting.only is None else [meeting.only], set()
+    while todo:
+        match todo.pop():
+            case Call(function=Function.AND, arguments=both):
+                todo += both
+            case Call(function=Function.EQUAL, arguments=(Field(column=column), Value())):
+                one.add(column)
+            case _:
+                pass
+    return frozenset(meeting.key) - one
+
+
+def _list_keys(meeting: Preceding, scope: Scope) -> Iterator[tuple[str, ...]]:
+    """The keys of the rows as they came."""
+    yield from scope.catalog.streams[meeting.base].keys
+
+
+def _is_so(tree: "exp.Expr", value: "exp.Expr") -> bool:
+    """Whether it is a value, or the date of one that is the begin of a day."""
+    from sqlglot import exp
+
+    tree, value = tree.unnest(), value.unnest()
+    if tree == value:
+        return True
+    dated = isinstance(tree, (exp.Cast, exp.TryCast)) and tree.to.is_type("date")
+    day = read_grid_or_day(exp.cast(exp.column("t"), "date"))
+    of = read_grid_or_day(value)
+    return dated and tree.this.unnest() == value and None not in (day, of) and day[1] == of[1]  # type: ignore[index]
+
+
+def _is_of_next(ended: "exp.Expr", meeting: Preceding, stream: Stream, scope: Scope) -> bool:
+    """Whether a value is not that of the next row of the key."""
+    from sqlglot import exp
+
+    theirs = ended.expression.unnest()
+    if not isinstance(theirs, exp.Column):
+        return False
+    counted = next((c for c in meeting.columns if c.name == theirs.name), None)
+    if counted is None or (counted.function, counted.first, counted.last) != ("first", -1, -1):
+        return False
+    return counted.argument == _read(ended.this, stream, scope)
+
+
+def _read(tree: "exp.Expr", stream: Stream, scope: Scope) -> Expression:
+    from sqlglot import exp
+
+    made = exp.Paren(this=tree.copy())
+    for column in made.find_all(exp.Column):
+        column.set("table", None)
+    return read_row_expression(made.this, Scope(scope.catalog, {stream.name: stream}))
