@@ -286,6 +286,7 @@ def _groups(form: NormalForm, union: SpjUnion) -> Iterator[Change]:
         return
     for name, output in form.query.outputs:
         classes = (form.classes[form.class_of[a]] for a in output_attributes(output))
-        droppable = name in union.aggregation.group and name not in union.aggregation.read
+        groups = union.aggregation
+        droppable = name in groups.group and name in groups.columns and name not in groups.read
         if droppable and any(not c.domain.finite for c in classes):
             yield DropGroup(name)

@@ -2,5 +2,5 @@
 
 Takes SQL as it was written, which was refused; makes a query of rows that nothing ends within the
 time, which hold from then on until others end them. Doors: `open_for`,
-`spell_latest`, `imply_windows`.
+`number_latest`, `spell_latest`, `imply_windows`.
 """

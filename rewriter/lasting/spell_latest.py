@@ -1,10 +1,12 @@
 """The latest rows of keys that came so long before NOW(): those of whose key none is recent."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
-from ontoweir.mappings.sql.read_scope import column_names, find_name
+from ontoweir.mappings.sql.read_scope import SqlRefusal, column_names, find_name
+from ontoweir.rewriter.earlier.expand_stars import expand_stars
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.latest_rows import is_plain
 from ontoweir.rewriter.joins.own_nodes import list_own
@@ -39,6 +41,9 @@ def spell_latest(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         inner = item.this if isinstance(item, exp.Subquery) and is_plain(item) else None
         if not isinstance(inner, exp.Select) or not item.alias:
             continue
+        if any(e.is_star for e in inner.expressions) and isinstance(_first(inner), exp.Table):
+            with suppress(SqlRefusal):  # it is said where it is read
+                expand_stars(inner, catalog, "a latest row")
         _qualify(select, inner, item.alias)
         found = _read_latest(inner, catalog)
         recent = None if found is None else _ask_recent(select, inner, item.alias, *found)
@@ -47,6 +52,11 @@ def spell_latest(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
             if read_delay(late, _RECENT, found[0], catalog) is not None:
                 recent.put(select)
     return made
+
+
+def _first(select: "exp.Select") -> "exp.Expr | None":
+    start = select.args.get("from_")
+    return None if start is None else start.this
 
 
 def _qualify(select: "exp.Select", inner: "exp.Select", alias: str) -> None:

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 def join_days(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """Let subqueries that group by the day of a timestamp show where it begins, too, and conditions
-    of WHERE and ON that compare such days compare that, which is in the same order; in place.
+    of WHERE and ON that compare such days, or those of timestamps beside them, compare that, which
+    is in the same order; in place.
 
     So it is known for how long a group waits for another one, as of `date_trunc('day', ts)`.
 
@@ -41,26 +42,57 @@ def join_days(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
 def _compare(node: "exp.Expr", select: "exp.Select", catalog: Catalog) -> None:
     from sqlglot import exp
 
-    plain = (exp.Column, exp.Add, exp.Sub, exp.Paren, exp.Interval)
-    sides = [node.this, node.expression]
-    columns = [c for side in sides for c in side.find_all(exp.Column)]
-    parts = [n for side in sides for n in side.walk(prune=lambda n: isinstance(n, exp.Column))]
+    leaves: list[exp.Expr] = []
+    plain = (exp.Add, exp.Sub, exp.Paren, exp.Interval)
     inside = (exp.Literal, exp.Var)  # of an INTERVAL
-    if len({c.table for c in columns}) < 2 or not all(
-        isinstance(n, plain) or (isinstance(n, inside) and n.find_ancestor(exp.Interval))
-        for n in parts
+    todo = [node.this, node.expression]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, exp.Column) or _read_day(part) is not None:
+            leaves.append(part)
+        elif isinstance(part, plain) or (
+            isinstance(part, inside) and part.find_ancestor(exp.Interval)
+        ):
+            todo += part.iter_expressions()
+        else:
+            return
+    columns = [c for leaf in leaves for c in leaf.find_all(exp.Column)]
+    if len({c.table for c in columns}) < 2:
+        return
+    found = [
+        _find_day(c, select, catalog) if c is leaf else None
+        for c, leaf in zip(columns, leaves, strict=True)
+    ]
+    if not any(found) or not all(
+        day is not None or is_time(column, select, catalog) is True
+        for column, day in zip(columns, found, strict=True)
     ):
         return
-    found = [_find_day(column, select, catalog) for column in columns]
-    of = [day for day in found if day is not None]
-    if len(of) < len(found):
-        return
-    for column, (query, begin) in zip(columns, of, strict=True):
+    for leaf, column, day in zip(leaves, columns, found, strict=True):
+        if day is None:
+            leaf.replace(column.copy() if leaf is column else _begin_day(column))
+            continue
+        query, begin = day
         name = f"begin of {column.name}"
         if name not in [item.alias_or_name for item in query.expressions]:
             query.append("expressions", exp.alias_(begin, name, quoted=True))
             query.args["group"].append("expressions", begin.copy())
         column.replace(exp.column(name, column.args["table"].copy(), quoted=True))
+
+
+def _read_day(part: "exp.Expr") -> "exp.Column | None":
+    """The column whose day it is, as a date."""
+    from sqlglot import exp
+
+    read = None if is_grid(part) else read_grid_or_day(part)
+    return read[0] if read is not None and isinstance(read[0], exp.Column) else None
+
+
+def _begin_day(column: "exp.Column") -> "exp.Expr":
+    from sqlglot import exp
+
+    given = [exp.Literal.string("day"), column.copy()]
+    return exp.Anonymous(this="DATE_TRUNC", expressions=given)
 
 
 def _find_day(
@@ -83,12 +115,8 @@ def _find_day(
         if group is None or any(v for k, v in group.args.items() if k != "expressions"):
             return None
         items = [e for e in query.expressions if e.alias_or_name.lower() == column.name.lower()]
-        day = items[0].unalias().unnest() if len(items) == 1 else None
-        read = None if day is None or is_grid(day) else read_grid_or_day(day)
-        if read is None or not isinstance(read[0], exp.Column):
+        time = _read_day(items[0].unalias().unnest()) if len(items) == 1 else None
+        if time is None or is_time(time, query, catalog) is not True:
             return None
-        if is_time(read[0], query, catalog) is not True:
-            return None
-        given = [exp.Literal.string("day"), read[0].copy()]
-        return query, exp.Anonymous(this="DATE_TRUNC", expressions=given)
+        return query, _begin_day(time)
     return None

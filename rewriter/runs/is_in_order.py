@@ -1,16 +1,20 @@
 """Whether the rows of a key come in the order of a value that each of them has for itself."""
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.mappings.model.expression import Call, Expression, Field, Function, Value
 from ontoweir.mappings.model.preceding import Preceding
+from ontoweir.mappings.model.time_bucket import CalendarBuckets
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope
 from ontoweir.mappings.sql_expressions.read_row_expression import read_row_expression
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
-from ontoweir.rewriter.windows.read_sql_grid import read_grid_or_day
+from ontoweir.rewriter.windows.read_sql_grid import (
+    is_grid,
+    name_value_grid,
+    read_grid_or_day,
+)
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -36,20 +40,16 @@ def is_in_order(
         return None
     if isinstance(tree, exp.Column):
         name = scope.resolve(tree.table or None, tree.name, line_of(tree)).column
-        if name == meeting.time and any(
-            {*k} <= {*meeting.key, name} for k in _list_keys(meeting, scope)
-        ):
+        keys = scope.catalog.streams[meeting.base].keys
+        if name == meeting.time and any({*key} <= {*meeting.key, name} for key in keys):
             return _list_open(meeting)
     where = select.args.get("where")
+    # what is NULL comes first
+    sorts = ordered.args.get("nulls_first") or not isinstance(tree, exp.Column)
     for condition in [] if where is None else split_conjuncts(where.this):
         ended = condition.unnest()
         last = isinstance(ended, exp.NullSafeNEQ) and _is_so(tree, ended.this)
-        # what is NULL at first comes first
-        if (
-            last
-            and (ordered.args.get("nulls_first") or not isinstance(tree, exp.Column))
-            and _is_of_next(ended, meeting, stream, scope)
-        ):
+        if last and sorts and _is_of_next(ended, meeting, stream, scope):
             return _list_open(meeting)
     return None
 
@@ -68,22 +68,18 @@ def _list_open(meeting: Preceding) -> frozenset[str]:
     return frozenset(meeting.key) - one
 
 
-def _list_keys(meeting: Preceding, scope: Scope) -> Iterator[tuple[str, ...]]:
-    """The keys of the rows as they came."""
-    yield from scope.catalog.streams[meeting.base].keys
-
-
 def _is_so(tree: "exp.Expr", value: "exp.Expr") -> bool:
     """Whether it is a value, or the date of one that is the begin of a day."""
     from sqlglot import exp
 
     tree, value = tree.unnest(), value.unnest()
-    if tree == value:
+    named = name_value_grid(tree) if is_grid(tree) else tree
+    if named.sql("spark") == value.sql("spark"):
         return True
     dated = isinstance(tree, (exp.Cast, exp.TryCast)) and tree.to.is_type("date")
-    day = read_grid_or_day(exp.cast(exp.column("t"), "date"))
-    of = read_grid_or_day(value)
-    return dated and tree.this.unnest() == value and None not in (day, of) and day[1] == of[1]  # type: ignore[index]
+    found = read_grid_or_day(value)
+    days = found is not None and found[1] == CalendarBuckets("day")
+    return days and dated and bool(tree.this.unnest() == value)
 
 
 def _is_of_next(ended: "exp.Expr", meeting: Preceding, stream: Stream, scope: Scope) -> bool:

@@ -30,6 +30,7 @@ from ontoweir.rewriter.differences.since_first import begin_with
 from ontoweir.rewriter.earlier.beside_subqueries import beside_subqueries
 from ontoweir.rewriter.earlier.declare_preceding import list_preceding
 from ontoweir.rewriter.earlier.window_subqueries import window_subqueries
+from ontoweir.rewriter.grouped.group_times import group_times
 from ontoweir.rewriter.grouped.merge_groups import merge_groups
 from ontoweir.rewriter.grouped.number_days import number_days
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
@@ -40,6 +41,7 @@ from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, StillSeveral, St
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.read_as_of import read_as_of
 from ontoweir.rewriter.lasting.imply_windows import imply_windows
+from ontoweir.rewriter.lasting.number_latest import number_latest
 from ontoweir.rewriter.lasting.open_for import open_for
 from ontoweir.rewriter.lasting.spell_latest import spell_latest
 from ontoweir.rewriter.model.add_views import extend_catalog
@@ -107,9 +109,10 @@ def _parse(
         whole = spell_query(text, catalog)
         written, catalog, reader.statics = read_statics(whole, catalog)
         catalog = begin_with(written, catalog)
-        written = number_days(limit_keys(written, catalog), catalog)
+        written = group_times(number_days(limit_keys(written, catalog), catalog), catalog)
         if refused is not None:
-            spelled = imply_windows(spell_latest(written, catalog), catalog)
+            latest = spell_latest(number_latest(written, catalog), catalog)
+            spelled = imply_windows(latest, catalog)
             spelled = limit_keys(nest_scalars(spelled, catalog, ever=True), catalog)
             kept = None if spelled == written else (spelled, catalog)
             kept = keep_computed(*(kept or (written, catalog)), reader.read_absence) or kept

@@ -376,6 +376,9 @@ SELECT a.ts, a.sensor, r.level FROM alarm a LEFT JOIN reading r ON r.sensor = a.
 SELECT ts, sensor FROM reading WHERE (sensor, note) IN (('a', 'x'), ('b', 'yy'))
 SELECT ts, sensor, level FROM reading WHERE level IS NOT NULL AND (level, sensor) > (5, 'b')
 
+-- Rows beside the groups of their day, or of the day before.
+SELECT a.sensor, a.ts, x.n FROM alarm a JOIN (SELECT sensor, CAST(ts AS DATE) AS d, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 2) x ON x.sensor = a.sensor AND x.d = CAST(a.ts AS DATE) WHERE a.ts < TIMESTAMP '2026-02-28 18:00:00'
+SELECT a.sensor, a.ts, x.n FROM alarm a LEFT JOIN (SELECT sensor, DATE(ts) AS d, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 2) x ON x.sensor = a.sensor AND CAST(a.ts AS DATE) - INTERVAL '1' DAY = x.d WHERE a.grade = 3
 -- The busiest hour of each day, and hours beside their day.
 SELECT CAST(hour AS DATE) AS day, MAX(n) AS top FROM (SELECT date_trunc('hour', ts) AS hour, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1) x GROUP BY CAST(hour AS DATE)
 WITH hourly AS (SELECT date_trunc('hour', ts) AS hour, sensor, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 2) SELECT CAST(hour AS DATE) AS day, sensor, SUM(n) AS s FROM hourly GROUP BY day, sensor

@@ -6,6 +6,9 @@ from tests.oracle.compare_told import compare_spelled
 
 TEXTS = """
 SELECT x.h AS c0, x.g AS c1 FROM S AS x WHERE x.g = 'x' AND OLD AND NOT FOLLOWED
+SELECT x.h AS c0, x.ts AS c1 FROM S AS x WHERE OLD AND NOT FOLLOWED
+SELECT x.h AS c0, x.ts AS c1 FROM S AS x WHERE x.g = 'x' AND OLDER AND NOT FOLLOWED_SO
+SELECT x.h AS c0, x.g AS c1 FROM STARRED AS x WHERE OLD
 SELECT x.h AS c0, COUNT(*) AS c1 FROM S AS x WHERE OLD AND NOT ENDED GROUP BY x.h
 SELECT x.g AS c0, MAX(x.h) AS c1 FROM S AS x WHERE OLD AND NOT MORE_THERE GROUP BY x.g
 SELECT DISTINCT x.h AS c0 FROM S AS x WHERE OLDER AND NOT LEFT_X
@@ -20,6 +23,7 @@ SELECT x.h AS c0, x.g AS c1 FROM S AS x WHERE RECENT AND NOT FOLLOWED
 SELECT x.h AS c0, x.g AS c1 FROM S AS x WHERE RECENT AND MORE_THERE
 """
 WORDS = {
+    "FOLLOWED_SO": "EXISTS (SELECT 1 FROM s AS y WHERE y.h = x.h AND y.g = 'x' AND x.ts < y.ts)",
     "FOLLOWED": "EXISTS (SELECT 1 FROM s AS y WHERE y.h = x.h AND y.ts > x.ts)",
     "ENDED": "EXISTS (SELECT 1 FROM t AS y WHERE y.h = x.h AND y.ts > x.ts)",
     "MORE_THERE": "EXISTS (SELECT 1 FROM t AS y WHERE y.h = x.h AND y.a > 0 AND y.ts >= x.ts)",
@@ -31,6 +35,10 @@ WORDS = {
     "OLD": "x.ts <= NOW() - INTERVAL '3' MICROSECOND",
     "FROM S AS x WHERE": "FROM s AS x WHERE x.h IS NOT NULL AND x.g IS NOT NULL AND",
     "FROM S AS x JOIN r ON": "FROM s AS x JOIN r ON x.g IS NOT NULL AND",
+    "STARRED": (
+        "(SELECT * FROM s WHERE h IS NOT NULL AND g IS NOT NULL "
+        "QUALIFY RANK() OVER (PARTITION BY h ORDER BY ts DESC) = 1)"
+    ),
     "LATEST": (
         "(SELECT h, g, ts FROM s WHERE h IS NOT NULL AND g IS NOT NULL "
         "QUALIFY RANK() OVER (PARTITION BY h ORDER BY ts DESC) = 1)"

@@ -76,8 +76,8 @@ def make_groups(random: Random) -> tuple[str, str, list[str], list[str]]:
     duck = f"SELECT {inner} FROM {rows}{duck_where} GROUP BY {by}"
     duck = f"SELECT {', '.join(names)} FROM ({duck}) AS w WHERE past AND held"
     if random.random() < 0.3 and (key, run[:3]) != ("h", "n, "):
-        number = len(key.split(", "))
-        over = f"PARTITION BY {', '.join(names[:number])} ORDER BY {names[number]} NULLS FIRST"
+        keys = len(key.split(", "))
+        over = f"PARTITION BY {', '.join(names[:keys])} ORDER BY {names[keys]} NULLS FIRST"
         before = f"LAG({names[-1]}) OVER ({over})"
         text, duck = (f"SELECT *, {before} AS c9 FROM ({t}) AS z" for t in (text, duck))
         names = [*names, "c9"]
