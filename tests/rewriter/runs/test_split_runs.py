@@ -1,0 +1,81 @@
+"""By which key groups of rows that follow each other are over."""
+
+from dataclasses import replace
+
+import pytest
+
+from ontoweir.mappings.model.preceding import Preceding
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from tests.oracle.test_runs import BY, KEYED
+
+LAG = f"LAG(g) OVER ({BY})"
+NULL = replace(
+    KEYED,
+    streams={
+        name: replace(s, columns=tuple(replace(c, nullable=c.name == "g") for c in s.columns))
+        for name, s in KEYED.streams.items()
+    },
+)
+
+
+def _find_key(begun: str, total: str = "SUM(began)", null: bool = False) -> tuple[str, ...]:
+    """The key of the rows of which each run's last one is told."""
+    there = "h IS NOT NULL AND g IS NOT NULL" if not null else "h IS NOT NULL"
+    rows = f"(SELECT *, {begun} AS began FROM s WHERE h IS NOT NULL) AS y"
+    inner = f"(SELECT *, {total} OVER ({BY}) AS n FROM {rows}) AS x"
+    text = f"SELECT h, g, n, COUNT(*) AS c FROM {inner} WHERE {there} GROUP BY h, g, n"
+    union = parse_sql(text, NULL if null else KEYED, name="q", file="q.sql")
+    meeting = union.blocks[-1].meeting
+    assert isinstance(meeting, Preceding)
+    assert meeting.after == 1
+    return meeting.key
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        f"CASE WHEN g IS DISTINCT FROM {LAG} THEN 1 ELSE 0 END",
+        f"CASE WHEN g = {LAG} THEN 0 ELSE 1 END",
+        f"CASE WHEN {LAG} <> g THEN 3 END",
+        f"CASE WHEN {LAG} = g AND g IS NOT NULL THEN 0 ELSE 1 END",
+        f"CASE WHEN g <> {LAG} OR {LAG} IS NULL THEN 1 ELSE 0 END",
+    ],
+)
+def test_numbers_tell_changes(begun: str) -> None:
+    assert _find_key(begun) == ("h",)
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        f"CASE WHEN g = 'x' AND {LAG} <> 'x' THEN 1 ELSE 0 END",
+        f"CASE WHEN g = {LAG} THEN 1 ELSE 0 END",
+        f"CASE WHEN g <> {LAG} AND a > 0 THEN 1 ELSE 0 END",
+        f"CASE WHEN a <> LAG(a) OVER ({BY}) THEN 1 ELSE 0 END",
+        f"CASE WHEN g <> LAG(g, 2) OVER ({BY}) THEN 1 ELSE 0 END",
+        f"CASE WHEN g <> LAG(g) OVER ({BY.replace('BY h', 'BY h, a')}) THEN 1 ELSE 0 END",
+    ],
+)
+def test_numbers_of_others_do_not(begun: str) -> None:
+    assert _find_key(begun) == ("h", "g")
+
+
+def test_of_values_that_may_be_null_it_is_said_too() -> None:
+    assert _find_key(f"CASE WHEN g IS DISTINCT FROM {LAG} THEN 1 ELSE 0 END", null=True) == ("h",)
+    assert _find_key(f"CASE WHEN g = {LAG} THEN 0 ELSE 1 END", null=True) == ("h",)
+    assert _find_key(f"CASE WHEN g <> {LAG} THEN 1 ELSE 0 END") == ("h",)
+
+
+def test_a_count_rises_with_values_that_are_there() -> None:
+    assert _find_key(f"CASE WHEN g <> {LAG} THEN 1 END", "COUNT(began)") == ("h",)
+    assert _find_key(f"CASE WHEN g = {LAG} THEN 1 END", "COUNT(began)") == ("h", "g")
+
+
+def test_rows_that_are_left_out_between_hide_changes() -> None:
+    rows = f"(SELECT *, CASE WHEN g = {LAG} THEN 0 ELSE 1 END AS began FROM s WHERE h = 1) AS y"
+    inner = f"(SELECT *, SUM(began) OVER ({BY}) AS n FROM {rows} WHERE a > 0) AS x"
+    text = f"SELECT h, g, n, COUNT(*) AS c FROM {inner} WHERE g IS NOT NULL GROUP BY h, g, n"
+    union = parse_sql(text, KEYED, name="q", file="q.sql")
+    meeting = union.blocks[-1].meeting
+    assert isinstance(meeting, Preceding)
+    assert "g" in meeting.key
