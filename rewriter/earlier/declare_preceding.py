@@ -20,12 +20,15 @@ def declare_preceding(preceding: Preceding, catalog: Catalog) -> tuple[Stream, C
     named = [name for name, known in catalog.preceding.items() if known == preceding]
     if named:
         return catalog.streams[named[0]], catalog
-    of = [*(make_column(b).name for b in preceding.within), *map(write_expression, preceding.run)]
+    of = [*(make_column(b).name for b in preceding.within), *(["run"] if preceding.run else [])]
     by = ", ".join([*preceding.key, *of]) or "all"
-    name, n = f"{base.name} with rows before, by {by}", 2
+    first = base.name
+    while first in catalog.preceding:
+        first = catalog.preceding[first].base
+    name, n = f"{first} with rows before, by {by}", 2
     taken = {t.lower() for t in (*catalog.streams, *catalog.relations)}
     while name.lower() in taken:
-        name, n = f"{base.name} with rows before, by {by}, {n}", n + 1
+        name, n = f"{first} with rows before, by {by}, {n}", n + 1
     plain = tuple(c for c in base.columns if c.bucket is None and c.expression is None)
     made = [_declare(c, plain, preceding) for c in preceding.columns]
     stream = replace(

@@ -62,7 +62,8 @@ Flatten: TypeAlias = "Callable[[exp.Select, bool], list[exp.Select]]"
 class Opening:
     """What a SELECT is opened with: its columns all have their tables (qualify_names). `inside`:
     its rows are not yet answers, and may have NULL; `named`: what WITH names, in lower case;
-    `nullable`: the aliases of what LEFT JOINs join, whose columns may be NULL in answers."""
+    `buckets`: what it shows by whose buckets of time it is grouped around it; `nullable`: the
+    aliases of what LEFT JOINs join, whose columns may be NULL in answers."""
 
     flatten: Flatten
     read: ReadAbsence
@@ -70,4 +71,5 @@ class Opening:
     is_set: bool
     inside: bool
     named: frozenset[str] = frozenset()
+    buckets: frozenset[str] = frozenset()
     nullable: frozenset[str] = frozenset()

@@ -171,6 +171,7 @@ def _split(select: "exp.Select", catalog: Catalog) -> "exp.Query | None":
     """The parts of a SELECT, together; None: it groups what cannot be named apart."""
     from sqlglot import exp
 
+    read_by_groups = _is_grouped_around(select)
     groups = select.args.get("group") or any(e.find(exp.AggFunc) for e in select.expressions)
     outer: exp.Select | None = None
     if groups or select.args.get("having"):
@@ -187,6 +188,9 @@ def _split(select: "exp.Select", catalog: Catalog) -> "exp.Query | None":
             select.append("expressions", exp.alias_(argument, name, quoted=True))
     distinct = bool(select.args.get("distinct"))
     parts = list(_list_parts(select))
+    if outer is None and read_by_groups:
+        for part in parts:
+            _vary_values(part, catalog)
     if not parts:
         return None
     made: exp.Query = parts[0]
@@ -198,6 +202,32 @@ def _split(select: "exp.Select", catalog: Catalog) -> "exp.Query | None":
         return made
     outer.set("from_", exp.From(this=exp.Subquery(this=made, alias=_name("parts"))))
     return outer
+
+
+def _is_grouped_around(select: "exp.Select") -> bool:
+    """Whether a SELECT of FROM is read by groups."""
+    from sqlglot import exp
+
+    item = select.parent
+    reader = item.parent_select if isinstance(item, exp.Subquery) else None
+    if reader is None:
+        return False
+    return bool(reader.args.get("group")) or any(e.find(exp.AggFunc) for e in reader.expressions)
+
+
+def _vary_values(part: "exp.Select", catalog: Catalog) -> None:
+    """Compute TRUE and FALSE of a part of a column, which groups tell apart; in place."""
+    from sqlglot import exp
+
+    tables = list_tables(part, catalog).tables
+    plain = [(a, c.name) for a, t in tables.items() for c in t.columns]
+    for item in list(part.expressions) if plain else []:
+        value = item.unalias()
+        if isinstance(value, exp.Boolean):
+            alias, name = plain[0]
+            missing = exp.column(name, alias, quoted=True).is_(exp.null())
+            made = exp.Case(ifs=[exp.If(this=missing, true=value.copy())], default=value.copy())
+            item.replace(exp.alias_(made, item.alias_or_name or "value", quoted=True))
 
 
 def _take_arguments(select: "exp.Select") -> "tuple[exp.Select, dict[str, exp.Expr]]":

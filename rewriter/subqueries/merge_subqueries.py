@@ -41,7 +41,7 @@ from ontoweir.rewriter.subqueries.join_inner import (
     rename_inner,
     unite_selects,
 )
-from ontoweir.rewriter.subqueries.open_absence import open_absence
+from ontoweir.rewriter.subqueries.open_absence import list_bucketed, open_absence
 from ontoweir.rewriter.subqueries.qualify_names import Shown, qualify_names
 from ontoweir.rewriter.subqueries.refuse_mixed_union import refuse_mixed_union
 from ontoweir.rewriter.subqueries.resolve_names import Columns, FromItem, resolve_names
@@ -57,12 +57,13 @@ if TYPE_CHECKING:
 class _Around:
     """What is around a query: `named`: what WITH names, in lower case, and what is around that;
     `is_set`: duplicates do not count; `views`: it is in these, each in the one before; `inside`:
-    its rows are not yet answers."""
+    its rows are not yet answers; `buckets`: its columns by whose buckets of time these are."""
 
     named: "Mapping[str, tuple[exp.CTE, _Around]]" = field(default_factory=dict)
     is_set: bool = False
     views: tuple[str, ...] = ()
     inside: bool = False
+    buckets: frozenset[str] = frozenset()
 
 
 ReadAnswers: TypeAlias = "Callable[[Sequence[exp.Query], Catalog, str], Answers]"
@@ -177,7 +178,7 @@ class _Merger:
         def flatten(one: "exp.Select", merged: bool) -> "list[exp.Select]":
             return self.select(one.copy(), replace(around, is_set=merged, inside=True))
 
-        kind = (around.is_set, around.inside, frozenset(around.named))
+        kind = (around.is_set, around.inside, frozenset(around.named), around.buckets)
         return open_absence(select, Opening(flatten, self._read, lambda: self.catalog, *kind))
 
     def _read(self, trees: AbsenceTrees, name: str) -> StreamColumns:
@@ -192,14 +193,12 @@ class _Merger:
     def _list_columns(self, select: "exp.Select", around: _Around) -> dict[str, Shown]:
         """The columns of the items of FROM."""
         _, inner, items = self._list_items(select.copy(), around)
-        shown = {}
-        for alias, columns in items.items():
-            if alias in inner:
-                one = inner[alias][0]
-                shown[alias] = Shown(tuple(n for n, _ in one.columns), one.quiet)
-                continue
-            shown[alias] = Shown(tuple(n for n, _ in columns))
-        return shown
+        return {
+            alias: Shown(tuple(n for n, _ in inner[alias][0].columns), inner[alias][0].quiet)
+            if alias in inner
+            else Shown(tuple(n for n, _ in columns))
+            for alias, columns in items.items()
+        }
 
     def _list_items(
         self, select: "exp.Select", around: _Around
@@ -241,6 +240,7 @@ class _Merger:
             alias, n = item.alias or "subquery", 2
             while not item.alias and alias in inner:
                 alias, n = f"subquery_{n}", n + 1
+            around = replace(around, buckets=list_bucketed(select, alias))
             block = self._block(item.this, around, alias)
             inner[alias] = name_inner(block, item.args.get("alias"), (), named=bool(item.alias))
             item.replace(exp.Table(this=exp.to_identifier(alias, quoted=True)))
@@ -261,6 +261,7 @@ class _Merger:
         if name.lower() in around.named:
             cte, before = around.named[name.lower()]
             columns = tuple(c.name for c in cte.args["alias"].columns)
+            before = replace(before, buckets=frozenset())
             block = self._block(cte.this.copy(), replace(before, is_set=around.is_set), cte.alias)
         elif (view := find_name(name, self.catalog.views)) is not None:
             block = self._open_view(self.catalog.views[view], line_of(item), around)

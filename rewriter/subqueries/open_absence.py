@@ -214,21 +214,43 @@ def _read(
 
 def _is_by_bucket(select: "exp.Select", work: Opening) -> bool:
     """Whether its results are of groups by a bucket of the time of its rows, which are told when
-    all rows of it have come."""
+    all rows of it have come; or are grouped so by what reads them."""
     from sqlglot import exp
 
     group, scope = select.args.get("group"), _declared(select, work)
     known = work.catalog().streams
     streams = {i.alias_or_name.lower(): known.get(i.name) for i in list_items(select)}
-    for item in () if group is None else group.expressions:
-        meant = mean_group(item, select, scope)
-        if not is_grid(meant):
-            continue
-        for column in meant.find_all(exp.Column):
+    items = [] if group is None else [mean_group(e, select, scope) for e in group.expressions]
+    shown = [e.unalias() for e in select.selects if e.alias_or_name.lower() in work.buckets]
+    for made in (*filter(is_grid, items), *shown):
+        for column in made.find_all(exp.Column):
             stream = streams.get(column.table.lower())
             if stream is not None and stream.timestamp == column.name:
                 return True
     return False
+
+
+def list_bucketed(select: "exp.Select", alias: str) -> frozenset[str]:
+    """The columns of an item of FROM by whose buckets of time a SELECT groups, in lower case.
+
+    Args:
+        select: whose names are as they were written, or have their tables.
+        alias: of the item.
+    """
+    from sqlglot import exp
+
+    group, found = select.args.get("group"), set[str]()
+    given = {e.alias.lower(): e.unalias() for e in select.selects if e.alias}
+    for item in () if group is None else group.expressions:
+        if isinstance(item, exp.Literal) and item.is_int and 0 < int(item.name) <= len(given):
+            item = select.selects[int(item.name) - 1].unalias()
+        made = given.get(item.name.lower(), item) if isinstance(item, exp.Column) else item
+        if is_grid(made) or isinstance(made, (exp.Cast, exp.TryCast)):
+            columns = [
+                c for c in made.find_all(exp.Column) if c.table.lower() in ("", alias.lower())
+            ]
+            found |= {c.name.lower() for c in columns}
+    return frozenset(found)
 
 
 def _name_results(select: "exp.Select", work: Opening) -> None:

@@ -379,6 +379,10 @@ SELECT ts, sensor, level FROM reading WHERE level IS NOT NULL AND (level, sensor
 -- Rows beside the groups of their day, or of the day before.
 SELECT a.sensor, a.ts, x.n FROM alarm a JOIN (SELECT sensor, CAST(ts AS DATE) AS d, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 2) x ON x.sensor = a.sensor AND x.d = CAST(a.ts AS DATE) WHERE a.ts < TIMESTAMP '2026-02-28 18:00:00'
 SELECT a.sensor, a.ts, x.n FROM alarm a LEFT JOIN (SELECT sensor, DATE(ts) AS d, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 2) x ON x.sensor = a.sensor AND CAST(a.ts AS DATE) - INTERVAL '1' DAY = x.d WHERE a.grade = 3
+-- Which share was followed by something in time.
+SELECT sensor, CAST(ts AS DATE) AS d, COUNT(*) FILTER (WHERE raised) * 1.0 / COUNT(*) AS share FROM (SELECT r.sensor, r.ts, EXISTS (SELECT 1 FROM alarm a WHERE a.sensor = r.sensor AND a.grade > 1 AND a.ts BETWEEN r.ts AND r.ts + INTERVAL '1' HOUR) AS raised FROM reading r WHERE EARLY) x GROUP BY sensor, CAST(ts AS DATE)
+SELECT date_trunc('hour', ts) AS h, raised, SUM(level) AS s FROM (SELECT r.ts, r.level, EXISTS (SELECT 1 FROM alarm a WHERE a.sensor = r.sensor AND a.grade > 1 AND a.ts BETWEEN r.ts AND r.ts + INTERVAL '1' HOUR) AS raised FROM reading r WHERE EARLY) x GROUP BY 1, 2
+SELECT date_trunc('hour', r.ts) AS h, SUM(CASE WHEN EXISTS (SELECT 1 FROM alarm a WHERE a.sensor = r.sensor AND a.grade > 1 AND a.ts BETWEEN r.ts AND r.ts + INTERVAL '1' HOUR) THEN r.level ELSE 0 END) AS s, COUNT(*) AS n FROM reading r WHERE r.level > 3 AND EARLY GROUP BY 1
 -- The busiest hour of each day, and hours beside their day.
 SELECT CAST(hour AS DATE) AS day, MAX(n) AS top FROM (SELECT date_trunc('hour', ts) AS hour, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1) x GROUP BY CAST(hour AS DATE)
 WITH hourly AS (SELECT date_trunc('hour', ts) AS hour, sensor, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 2) SELECT CAST(hour AS DATE) AS day, sensor, SUM(n) AS s FROM hourly GROUP BY day, sensor
