@@ -106,7 +106,8 @@ def join_solutions(
             in_time = _is_in_time(union)
             read = list_read(union, catalog) if in_time else list_streams(union, catalog)
             single = words.count("GRAPH") == 1 and len(read) == 1
-            single = single or (in_time and union.standing is not None)
+            stands = union.standing
+            single = single or (stands is not None and (in_time or stands.waited))
             made = _open_part(union, catalog, how, single=single)
         if made is None or any(len(of) != 1 for of in made.kinds.values()):
             return None

@@ -1,6 +1,6 @@
 """Solutions beside which there is no later one of something else, in SPARQL."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from ontoweir.mappings.model.catalog import Catalog, IntType
@@ -25,7 +25,12 @@ _MOST = 10_000
 
 
 def find_standing(
-    alternatives: Sequence[Solutions], head: Sequence[str], catalog: Catalog, *, distinct: bool
+    alternatives: Sequence[Solutions],
+    head: Sequence[str],
+    catalog: Catalog,
+    *,
+    distinct: bool,
+    wait: Callable[[SpjUnion], SpjUnion] | None = None,
 ) -> SpjUnion | None:
     """The query of the solutions that no later row has ended: FILTER NOT EXISTS { … } of patterns
     at any time later, which share terms with them: the key.
@@ -37,6 +42,8 @@ def find_standing(
         head: the answer variables.
         catalog: the tables.
         distinct: an answer holds once, however many rows say so.
+        wait: makes of the rows, with their keys, those that begin to hold later (None: they hold
+            from their own time on).
     """
     if len(alternatives) != 1 or len(alternatives[0].parts) != 1 or alternatives[0].missing:
         return None
@@ -82,15 +89,19 @@ def find_standing(
     union = replace(found, variables=(*head, *names), disjuncts=tuple(rows), distinct=False)
     # each row ends the earlier ones of its key, of whichever disjunct these are
     among = all(any(h.replaced for h in of.values()) for of in ended)
+    # once they have waited, too: an earlier one was ended within its wait, or before
     replaced = among and inclusive == {False}
     how = Standing(
         names,
-        inclusive=inclusive == {True},
+        inclusive=inclusive == {True} and wait is None,
         replaced=replaced,
         hidden=names,
         distinct=distinct,
+        waited=wait is not None,
     )
     both_known = extend_catalog(extend_catalog(catalog, found), hits)
+    if wait is not None:
+        union = wait(union)
     return make_standing(union, ending, how, both_known)
 
 

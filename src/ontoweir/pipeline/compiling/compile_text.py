@@ -9,6 +9,7 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.compiled_query import CompiledQuery
 from ontoweir.pipeline.compiling.certain_compiler import CertainCompiler
 from ontoweir.pipeline.compiling.compile_joined import compile_joined
+from ontoweir.pipeline.compiling.compile_open import compile_open
 from ontoweir.pipeline.compiling.compile_rsp import TOLD, open_windows
 from ontoweir.pipeline.compiling.compile_solutions import (
     SolutionCompiler,
@@ -223,6 +224,8 @@ def _compile_latest(
 def _compile_split(text: str, split: SplitText, work: SolutionCompiler) -> SpjUnion:
     """The query that its solutions are made into."""
     name, known = work.name, work.catalog
+    if (stays := compile_open(text, work)) is not None:
+        return stays
     if split.around is None:
         head, distinct, around = split.head, split.distinct, None
     else:
