@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ontoweir.errors import Source
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.absence.unite_solutions import Solutions, Uniting, unite_solutions
 from ontoweir.rewriter.model.spj import SpjUnion
@@ -41,7 +42,7 @@ def find_open(
             [waiting],
             catalog,
             distinct=False,
-            source=rows.source,
+            source=rows.source or Source("", 1),
             how=Uniting(),
         )
 

@@ -3,9 +3,9 @@
 from ontoweir.mappings.model.time_bucket import Moments
 from ontoweir.pipeline.compiling.compile_solutions import SolutionCompiler, compile_solutions
 from ontoweir.rewriter.absence.compute_solutions import list_needed
-from ontoweir.rewriter.absence.split_open import OpenText, split_open
 from ontoweir.rewriter.absence.split_text import split_text
 from ontoweir.rewriter.lasting.find_open import find_open
+from ontoweir.rewriter.lasting.split_open import OpenText, split_open
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.model.spj import SpjUnion
