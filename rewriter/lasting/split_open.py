@@ -13,6 +13,7 @@ from ontoweir.rewriter.clauses.list_items import (
     list_items,
     list_variables,
 )
+from ontoweir.rewriter.lasting.list_conjuncts import list_conjuncts
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens
 
 _DURATION = "<http://www.w3.org/2001/XMLSchema#dayTimeDuration>"
@@ -67,7 +68,7 @@ def split_open(text: str, file: str) -> OpenText | None:
     every, window = Edit(text), Edit(text)
     window.blank(clauses[0].first, clauses[0].last)
     for item in windows:
-        said = _split(tokens, item)
+        said = list_conjuncts(tokens, item)
         late = [c for c in said if any(is_now(tokens[n]) for n in c)]
         if any(list_variables(tokens, c) != (time,) for c in late):
             return None
@@ -84,20 +85,6 @@ def _list_outer(tokens: Sequence[SparqlToken]) -> list[Item]:
 
 def _find_clauses(tokens: Sequence[SparqlToken]) -> list[Item]:
     return [i for i in _list_outer(tokens) if i.kind in CLAUSES]
-
-
-def _split(tokens: Sequence[SparqlToken], item: Item) -> list[range]:
-    """The places of what && joins in a FILTER; all of it, where || does."""
-    first = next(n for n in item.places if tokens[n].text == "(") + 1
-    made, start, depth = list[range](), first, 0
-    for n in range(first, item.last):
-        depth += {"(": 1, ")": -1}.get(tokens[n].text, 0)
-        if depth == 0 and tokens[n].text == "||":
-            return [range(first, item.last)]
-        if depth == 0 and tokens[n].text == "&&":
-            made.append(range(start, n))
-            start = n + 1
-    return [*made, range(start, item.last)]
 
 
 def _write(text: str, tokens: Sequence[SparqlToken], places: range) -> str:

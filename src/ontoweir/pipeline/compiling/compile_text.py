@@ -46,6 +46,7 @@ from ontoweir.rewriter.composed.refuse_parts import refuse_parts
 from ontoweir.rewriter.delays.hold_set import hold_set
 from ontoweir.rewriter.expressions.attach_computation import SeveralRowsError
 from ontoweir.rewriter.grouped.hide_keys import hide_keys
+from ontoweir.rewriter.lasting.imply_named import imply_named
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.ranked.split_limit import split_limit
@@ -157,6 +158,9 @@ def _compile_said(
         joined = compile_joined(workspace, text, name, file, catalog, compile_text)
         if isinstance(joined, CompiledQuery):
             return joined
+        if (implied := imply_named(text)) is not None:
+            with suppress(QueryError):
+                return _compile_said(workspace, implied, name, file, catalog)
         raise refuse_parts(error, text, file, joined) from error
 
 
