@@ -97,6 +97,7 @@ _BODIES = (
     ("DISTINCT ?s", "WINDOW :w { ?s :has ?v } MINUS { WINDOW :d { ?s :opens ?o } }"),
     ("DISTINCT ?s", "WINDOW :w { ?s :has ?v } FILTER NOT EXISTS { WINDOW :d { ?s :opens ?o } }"),
     ("?s (MAX(?v) AS ?n)", "?s :in ?t WINDOW :w { ?r :by ?s ; :v ?v }", "GROUP BY ?s"),
+    ("?s (COUNT(DISTINCT ?v) AS ?n) (MIN(?v) AS ?m)", "WINDOW :w { ?s :has ?v }", "GROUP BY ?s"),
 )
 
 
