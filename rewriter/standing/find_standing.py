@@ -45,10 +45,13 @@ def find_standing(
         wait: makes of the rows, with their keys, those that begin to hold later (None: they hold
             from their own time on).
     """
-    if len(alternatives) != 1 or len(alternatives[0].parts) != 1 or alternatives[0].missing:
+    if len(alternatives) != 1 or not alternatives[0].parts or alternatives[0].missing:
         return None
     (one,) = alternatives
-    ((hits, _, present),) = one.parts
+    present = any(is_there for _, _, is_there in one.parts)
+    hits = _unite([union for union, _, _ in one.parts])
+    if hits is None:
+        return None
     found = expand_unions(one.found, _MOST) or one.found
     shapes = found.ends or found.begins or found.blocks or hits.ends or hits.begins or hits.blocks
     if present or shapes or not found.disjuncts or not hits.disjuncts:
@@ -103,6 +106,34 @@ def find_standing(
     if wait is not None:
         union = wait(union)
     return make_standing(union, ending, how, both_known)
+
+
+def _unite(hits: Sequence[SpjUnion]) -> SpjUnion | None:
+    """What any of several patterns matches: beside what none of them does, it does not (None: they
+    are no such queries, or views of one name differ)."""
+    first, *others = hits
+    made = first
+    for union in others:
+        views = {v.name: v for v in (*made.views, *union.views)}
+        plain = not (union.ends or union.begins or union.blocks or union.aggregation)
+        alike = {*views.values()} == {*made.views, *union.views}
+        if not plain or not alike or {*union.variables} != {*first.variables}:
+            return None
+        outputs = (dict(q.outputs) for q in union.disjuncts)
+        found = (
+            replace(q, outputs=tuple((n, of[n]) for n in first.variables))
+            for q, of in zip(union.disjuncts, outputs, strict=True)
+        )
+        made = replace(
+            made,
+            disjuncts=tuple(dict.fromkeys((*made.disjuncts, *found))),
+            views=tuple(views.values()),
+            statics=tuple(dict.fromkeys((*made.statics, *union.statics))),
+            buckets=tuple(dict.fromkeys((*made.buckets, *union.buckets))),
+            derived=tuple(dict.fromkeys((*made.derived, *union.derived))),
+            hidden=tuple(dict.fromkeys((*made.hidden, *union.hidden))),
+        )
+    return made
 
 
 def _read_hits(
