@@ -69,19 +69,10 @@ def find_standing(
     whole = dict.fromkeys(ender for of in ended for ender in of)
     if not all(ended) or len(inclusive) != 1 or len(whole) != sum(map(len, kinds)):
         return None  # rows of one end some of another disjunct's, and not all
-    rows, sizes = [], set[int]()
-    for query, enders in zip(found.disjuncts, ended, strict=True):
-        keys = {hit.own for hit in enders.values()}
-        if len(keys) != 1:
-            return None
-        (own,) = keys
-        sizes.add(len(own))
-        outputs = tuple((n, dict(query.outputs)[n]) for n in head)
-        kind = _show_kind(kinds, frozenset(enders), len(own))
-        rows.append(replace(query, outputs=(*outputs, *show_key(own), *kind)))
-    if len(sizes) != 1:
+    shown = _show_rows(found, ended, kinds, head)
+    if shown is None:
         return None
-    size = next(iter(sizes)) + (len(kinds) > 1)
+    rows, size = shown
     names = tuple(f"{KEY} {n + 1}" for n in range(size))
     of_kind = {ender: kind for kind in kinds for ender in kind}
     ends = [
@@ -89,7 +80,7 @@ def find_standing(
         for n, q in ((n, all_enders[n]) for n in whole)
     ]
     ending = replace(hits, variables=names, disjuncts=tuple(ends), distinct=False, hidden=())
-    union = replace(found, variables=(*head, *names), disjuncts=tuple(rows), distinct=False)
+    union = replace(found, variables=(*head, *names), disjuncts=rows, distinct=False)
     # each row ends the earlier ones of its key, of whichever disjunct these are
     among = all(any(h.replaced for h in of.values()) for of in ended)
     # once they have waited, too: an earlier one was ended within its wait, or before
@@ -106,6 +97,26 @@ def find_standing(
     if wait is not None:
         union = wait(union)
     return make_standing(union, ending, how, both_known)
+
+
+def _show_rows(
+    found: SpjUnion,
+    ended: Sequence[Mapping[int, Hit]],
+    kinds: Sequence[frozenset[int]],
+    head: Sequence[str],
+) -> tuple[tuple[SpjQuery, ...], int] | None:
+    """The rows with their keys, which have so many variables (None: they have several)."""
+    rows, sizes = [], set[int]()
+    for query, enders in zip(found.disjuncts, ended, strict=True):
+        keys = {hit.own for hit in enders.values()}
+        if len(keys) != 1:
+            return None
+        (own,) = keys
+        sizes.add(len(own))
+        outputs = tuple((n, dict(query.outputs)[n]) for n in head)
+        kind = _show_kind(kinds, frozenset(enders), len(own))
+        rows.append(replace(query, outputs=(*outputs, *show_key(own), *kind)))
+    return (tuple(rows), next(iter(sizes)) + (len(kinds) > 1)) if len(sizes) == 1 else None
 
 
 def _unite(hits: Sequence[SpjUnion]) -> SpjUnion | None:

@@ -41,7 +41,7 @@ from ontoweir.rewriter.around.number_groups import limit_groups
 from ontoweir.rewriter.calendar.compare_named_buckets import compare_named_buckets
 from ontoweir.rewriter.clauses.name_absence import name_absence
 from ontoweir.rewriter.clauses.turn_greatest import turn_greatest
-from ontoweir.rewriter.composed.list_asked import list_asked
+from ontoweir.rewriter.composed.list_visible import list_asked
 from ontoweir.rewriter.composed.refuse_parts import refuse_parts
 from ontoweir.rewriter.delays.hold_set import hold_set
 from ontoweir.rewriter.expressions.attach_computation import SeveralRowsError
