@@ -6,7 +6,13 @@ from dataclasses import replace
 from ontoweir.errors import Source
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.absence.unite_solutions import Solutions, Uniting, unite_solutions
-from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.model.spj import (
+    Attribute,
+    LiteralOutput,
+    SpjQuery,
+    SpjUnion,
+    TemplateLiteralOutput,
+)
 from ontoweir.rewriter.standing.find_standing import find_standing
 from ontoweir.rewriter.standing.standing_rows import KEY
 
@@ -36,7 +42,7 @@ def find_open(
         part = (hits, keys, present)
         waiting = Solutions(rows, every.times, (part,), ())
         names = (*head, *(n for n in rows.variables if n.startswith(KEY)))
-        return unite_solutions(
+        made = unite_solutions(
             f"{rows.name}_1",
             names,
             [waiting],
@@ -45,6 +51,20 @@ def find_open(
             source=rows.source or Source("", 1),
             how=Uniting(),
         )
+        return replace(made, disjuncts=tuple(map(_show_kinds, made.disjuncts)))
 
     made = find_standing([every], shown, catalog, distinct=distinct, wait=wait)
     return None if made is None else replace(made, name=every.found.name)
+
+
+def _show_kinds(query: SpjQuery) -> SpjQuery:
+    """A query whose keys of several kinds are told apart by a column, which is a text."""
+    outputs = tuple(
+        (n, LiteralOutput(o.parts[0]))
+        if n.startswith(KEY)
+        and isinstance(o, TemplateLiteralOutput)
+        and isinstance(o.parts[0], Attribute)
+        else (n, o)
+        for n, o in query.outputs
+    )
+    return replace(query, outputs=outputs)

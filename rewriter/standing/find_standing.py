@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from ontoweir.mappings.model.catalog import Catalog, IntType
+from ontoweir.mappings.model.catalog import Catalog, StringType
 from ontoweir.rewriter.absence.unite_solutions import Solutions
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Standing
@@ -186,7 +186,7 @@ def _show_kind(
     """What tells keys of several kinds apart, which are never equal: terms of other templates."""
     if len(kinds) == 1:
         return ()
-    number = ConstantOutput(str(kinds.index(kind)), is_iri=False, kind=IntType())
+    number = ConstantOutput(str(kinds.index(kind)), is_iri=False, kind=StringType())
     return ((f"{KEY} {size + 1}", number),)
 
 
