@@ -64,7 +64,7 @@ def find_standing(
     if read is None:
         return None
     ended, all_enders = read
-    inclusive = {h.inclusive for of in ended for h in of.values()}
+    inclusive = {(h.inclusive, h.ever) for of in ended for h in of.values()}
     kinds = list(dict.fromkeys(frozenset(of) for of in ended))
     whole = dict.fromkeys(ender for of in ended for ender in of)
     if not all(ended) or len(inclusive) != 1 or len(whole) != sum(map(len, kinds)):
@@ -84,13 +84,14 @@ def find_standing(
     # each row ends the earlier ones of its key, of whichever disjunct these are
     among = all(any(h.replaced for h in of.values()) for of in ended)
     # once they have waited, too: an earlier one was ended within its wait, or before
-    replaced = among and inclusive == {False}
+    replaced = among and inclusive == {(False, False)}
     how = Standing(
         names,
-        inclusive=inclusive == {True} and wait is None,
+        inclusive=inclusive != {(False, False)} and wait is None,
         replaced=replaced,
         hidden=names,
         distinct=distinct,
+        ever=inclusive == {(True, True)} and wait is None,
         waited=wait is not None,
     )
     both_known = extend_catalog(extend_catalog(catalog, found), hits)
