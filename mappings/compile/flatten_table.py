@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from ontoweir.errors import Source
+from ontoweir.mappings.compile.open_views import open_views
 from ontoweir.mappings.model.assertion import MappingSource, SourceColumn, SourceTable
 from ontoweir.mappings.model.catalog import Catalog, ColumnType, Scalar, Stream
 from ontoweir.mappings.model.column_types import XSD, natural_datatype
@@ -98,16 +99,28 @@ def flatten_table(owner: TriplesMap, catalog: Catalog) -> tuple[FlatTable, ...]:
     """
     table = owner.table
     try:
-        if table.query is None:
-            return (_read_name(table.name or "", catalog),)
-        return _read_query(table.query, catalog)
+        text = table.query
+        if text is None:
+            bare = (table.name or "").strip().strip('"`')
+            opened = open_views(f"SELECT * FROM `{bare}`", catalog)
+            return (_read_name(bare, catalog),) if opened is None else _read_opened(opened, catalog)
+        opened = open_views(text.strip().rstrip(";"), catalog)
+        return _read_query(text, catalog) if opened is None else _read_opened(opened, catalog)
     except SqlRefusal as error:
         at = Source(table.source.file, (table.source.line or 1) + (error.line or 1) - 1)
         raise owner.error(str(error.what), why=error.why, fix=error.fix, at=at) from None
 
 
-def _read_name(text: str, catalog: Catalog) -> FlatTable:
-    bare = text.strip().strip('"`')
+def _read_opened(text: str, catalog: Catalog) -> tuple[FlatTable, ...]:
+    """A query in which views are opened, whose lines are not those of the mapping."""
+    try:
+        return _read_query(text, catalog)
+    except SqlRefusal as error:
+        why = f"{error.why}; with its views it is {text}"
+        raise SqlRefusal(error.what, why=why, fix=error.fix) from None
+
+
+def _read_name(bare: str, catalog: Catalog) -> FlatTable:
     table = find_table(bare, catalog)
     scope = Scope(catalog, {table.name: table})
     return FlatTable(

@@ -47,6 +47,7 @@ def join_one(
     rows = union if groups is None else open_arguments(union, groups)
     distinct = rows.distinct
     rows = replace(rows, distinct=False)
+    single = single or (rows.standing is not None and rows.standing.waited)
     if not comes_and_goes(replace(rows, views=(), blocks=() if single else rows.blocks)):
         return None
     kinds = {v: types_of(rows, v, catalog) for v in rows.variables}

@@ -84,7 +84,7 @@ def declare_columns(
     known = {c for c, n in named.items() if n not in constants}
     null = list_nullable_names(found, catalog)
     columns = tuple(
-        Column(n, kinds[n].pop() if len(kinds[n]) == 1 else StringType())
+        _declare_terms(n, kinds[n], found)
         if n in constants
         else replace(c, name=n, source=None, nullable=n in null)
         for n, c in zip(shown, stream.columns, strict=True)
@@ -100,6 +100,15 @@ def declare_columns(
         if known >= set(lag.columns)
     )
     return replace(stream, columns=columns, references=references, lags=lags)
+
+
+def _declare_terms(name: str, kinds: set[ColumnType], found: SpjUnion) -> Column:
+    """A column of terms that are no columns; of some texts, one of these."""
+    kind = next(iter(kinds)) if len(kinds) == 1 else StringType()
+    terms = {dict(query.outputs)[name] for query in found.disjuncts}
+    texts = sorted(t.value for t in terms if isinstance(t, ConstantOutput))
+    few = kind == StringType() and len(texts) == len(terms)
+    return Column(name, kind, enum=tuple(dict.fromkeys(texts)) if few else None)
 
 
 def _type_term(output: Output, types: Types) -> ColumnType:

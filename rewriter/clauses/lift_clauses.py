@@ -114,8 +114,10 @@ def _refuse_hidden_times(tokens: Sequence[SparqlToken], start: int, file: str) -
                 "a SELECT inside, whose rows have times of their own, beside NOT EXISTS, EXISTS, "
                 "MINUS or OPTIONAL",
                 why=f"it does not show {hidden.text}, the time of its rows",
-                fix=f"write the clause inside of the SELECT; or select {hidden.text} there; in SQL "
-                "the rows of a subquery may be beside others",
+                fix=f"write the clause inside of the SELECT; or select {hidden.text} there; of "
+                "groups of time join the greatest, { SELECT ?day (MAX(?n) AS ?most) { { SELECT … } "
+                "} GROUP BY (ow:tumble(?hour, …) AS ?day) } FILTER(?n = ?most); in SQL the rows of "
+                "a subquery may be beside others",
                 source=Source(file, tokens[opens].line),
             )
 

@@ -43,6 +43,7 @@ from ontoweir.rewriter.composed.solution_part import (
 )
 from ontoweir.rewriter.composed.split_joined import JoinedText, PartOfText
 from ontoweir.rewriter.composed.widen_sides import widen_sides
+from ontoweir.rewriter.differences.since_first import FIRST, FIRST_TIME
 from ontoweir.rewriter.model.joined import Joined, JoinedPart, JoinedRow, JoinKind
 from ontoweir.rewriter.model.query import (
     ConjunctiveQuery,
@@ -104,9 +105,12 @@ def join_solutions(
         made = open_static(union, how.moment(streams), catalog) if static else None
         if made is None:
             in_time = _is_in_time(union)
-            read = list_read(union, catalog) if in_time else list_streams(union, catalog)
+            read = (
+                list_read(_drop_first(union), catalog) if in_time else list_streams(union, catalog)
+            )
             single = words.count("GRAPH") == 1 and len(read) == 1
-            single = single or (in_time and union.standing is not None)
+            stands = union.standing
+            single = single or (stands is not None and (in_time or stands.waited))
             made = _open_part(union, catalog, how, single=single)
         if made is None or any(len(of) != 1 for of in made.kinds.values()):
             return None
@@ -363,6 +367,12 @@ def _is_in_time(union: SpjUnion) -> bool:
         block.time is not None and block.time[1] == 0 and all(map(_is_in_time, block.queries))
         for block in union.blocks
     )
+
+
+def _drop_first(union: SpjUnion) -> SpjUnion:
+    """A query without the first moment of its streams, which is there in time whatever they are."""
+    blocks = (b for b in union.blocks if not b.stream.name.startswith((FIRST, FIRST_TIME)))
+    return replace(union, blocks=tuple(blocks))
 
 
 def _name(number: int, variable: str) -> str:

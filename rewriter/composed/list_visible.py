@@ -12,7 +12,7 @@ from ontoweir.rewriter.clauses.list_items import (
     list_variables,
 )
 from ontoweir.rewriter.composed.read_select import read_select
-from ontoweir.rewriter.syntax.locate_tokens import SparqlToken
+from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens
 
 
 def list_visible(tokens: Sequence[SparqlToken], item: Item) -> set[str]:
@@ -58,6 +58,21 @@ def list_given(
         elif item.kind not in CLAUSES and item.kind is not ItemKind.FILTER:
             found |= list_visible(tokens, item)
     return found
+
+
+def list_asked(text: str) -> tuple[str, ...]:
+    """Nothing at all (""), and variables that have a value in every solution, in the order of
+    their names; of another query than ASK none.
+
+    Args:
+        text: the query.
+    """
+    tokens = Tokens(text).tokens
+    start = next((n for n, t in enumerate(tokens) if t.text == "{"), None)
+    words = [t.text.upper() for t in tokens[:start] if t.kind == "word"]
+    if start is None or "ASK" not in words:
+        return ()
+    return ("", *sorted(list_given(tokens, list_items(tokens, start))))
 
 
 def _list_shown(tokens: Sequence[SparqlToken], opens: int) -> tuple[str, ...] | None:

@@ -150,6 +150,12 @@ def _are_bound_before(
     optional = [i for i in items if i.kind is ItemKind.OPTIONAL or is_apart(tokens, i)]
     left = [p for p in parts if p.left]
     plain = {v for p in parts if not p.left for v in p.bound}
+    shown = {v for p in parts if p.is_shown for v in p.bound}
+    compared = {
+        item: _list_compared(tokens, part, item)
+        for item, part in zip(optional, left, strict=True)
+        if not part.is_shown and not part.minus
+    }
     for item, part in zip(optional, left, strict=True):
         before = list_given(tokens, [i for i in items if i.last < item.first])
         others = {v for p in parts if p is not part and p.is_shown for v in p.bound}
@@ -160,6 +166,7 @@ def _are_bound_before(
         )  # NOT EXISTS sees all of its group
         others |= {v for a, _, b in part.said for v in (a, b)} - part.bound
         read = set(list_variables(tokens, item.places))
+        before = before | compared.get(item, set()) & shown
         if part.own is not None:  # what it does not show has its own names
             said = {v for i in part.on for v in list_variables(tokens, i.places)}
             read = part.bound | (others & read if part.said else set()) | said
@@ -168,11 +175,21 @@ def _are_bound_before(
         mine = part.bound - before
         for other in items:
             alike = not part.is_shown and is_apart(tokens, other)  # the name is of each of both
-            if other is not item and not alike and mine & list_visible(tokens, other):
+            visible = list_visible(tokens, other) - compared.get(other, set())
+            if other is not item and not alike and mine & visible:
                 if part.is_shown and other.kind in (ItemKind.BIND, ItemKind.FILTER):
                     continue  # it is said of what is joined
                 return False
     return True
+
+
+def _list_compared(tokens: Sequence[SparqlToken], part: TextPart, item: Item) -> set[str]:
+    """The variables that FILTERs of NOT EXISTS or EXISTS alone have of it: without a value
+    they are an error there, and there is no match."""
+    compared = {v for i in part.on for v in list_variables(tokens, i.places)}
+    compared |= {v for a, _, b in part.said for v in (a, b)}
+    kept = {n for first, last in part.kept for n in range(first, last + 1)}
+    return compared - {*list_variables(tokens, sorted(kept & {*item.places}))}
 
 
 def _is_own(tokens: Sequence[SparqlToken], part: TextPart, bound: set[str]) -> bool:

@@ -330,6 +330,8 @@ class Standing:
     first: FirstRows | None = None
     ever: bool = False
     """Rows that end others also end those of their key that come later: there is none before."""
+    waited: bool = False
+    """It is asked for rows some time after their own: from when they have waited they hold."""
 
 
 @dataclass(frozen=True, slots=True)

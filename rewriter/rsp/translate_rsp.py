@@ -81,12 +81,10 @@ def _copy_head(reader: Reader, writer: LineWriter, windows: list[RspWindow]) -> 
     """All up to the patterns; what is written, where it stands behind the form."""
     first = reader.take()
     form, stream = first.text.upper(), None
-    if form in ("ASK", "DESCRIBE"):
+    if form == "DESCRIBE":
         raise refuse(
             f"{form} of windows",
-            "whether there is an answer is a change of its own"
-            if form == "ASK"
-            else "what describes a resource is not defined",
+            "what describes a resource is not defined",
             "write SELECT DISTINCT of a variable, which has rows while it holds",
             reader.place(first),
         )

@@ -281,8 +281,8 @@ class _Reader:
             raise self.refuse(
                 "GROUP BY an expression",
                 "groups are made of the values of variables, and of buckets of time",
-                "map what you group by to a property, and group by a variable; or by "
-                "(ow:tumble(?t, …) AS ?name)",
+                "name it, GROUP BY (HOURS(?t) AS ?name), and write ?name in SELECT; a bucket of "
+                "time is (ow:tumble(?t, …) AS ?name)",
                 line,
             )
         if not named or not isinstance(condition, Node):

@@ -1,9 +1,9 @@
 """Solutions beside which there is no later one of something else, in SPARQL."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from ontoweir.mappings.model.catalog import Catalog, IntType
+from ontoweir.mappings.model.catalog import Catalog, StringType
 from ontoweir.rewriter.absence.unite_solutions import Solutions
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Standing
@@ -25,7 +25,12 @@ _MOST = 10_000
 
 
 def find_standing(
-    alternatives: Sequence[Solutions], head: Sequence[str], catalog: Catalog, *, distinct: bool
+    alternatives: Sequence[Solutions],
+    head: Sequence[str],
+    catalog: Catalog,
+    *,
+    distinct: bool,
+    wait: Callable[[SpjUnion], SpjUnion] | None = None,
 ) -> SpjUnion | None:
     """The query of the solutions that no later row has ended: FILTER NOT EXISTS { … } of patterns
     at any time later, which share terms with them: the key.
@@ -37,11 +42,16 @@ def find_standing(
         head: the answer variables.
         catalog: the tables.
         distinct: an answer holds once, however many rows say so.
+        wait: makes of the rows, with their keys, those that begin to hold later (None: they hold
+            from their own time on).
     """
-    if len(alternatives) != 1 or len(alternatives[0].parts) != 1 or alternatives[0].missing:
+    if len(alternatives) != 1 or not alternatives[0].parts or alternatives[0].missing:
         return None
     (one,) = alternatives
-    ((hits, _, present),) = one.parts
+    present = any(is_there for _, _, is_there in one.parts)
+    hits = _unite([union for union, _, _ in one.parts])
+    if hits is None:
+        return None
     found = expand_unions(one.found, _MOST) or one.found
     shapes = found.ends or found.begins or found.blocks or hits.ends or hits.begins or hits.blocks
     if present or shapes or not found.disjuncts or not hits.disjuncts:
@@ -54,11 +64,49 @@ def find_standing(
     if read is None:
         return None
     ended, all_enders = read
-    inclusive = {h.inclusive for of in ended for h in of.values()}
+    inclusive = {(h.inclusive, h.ever) for of in ended for h in of.values()}
     kinds = list(dict.fromkeys(frozenset(of) for of in ended))
     whole = dict.fromkeys(ender for of in ended for ender in of)
     if not all(ended) or len(inclusive) != 1 or len(whole) != sum(map(len, kinds)):
         return None  # rows of one end some of another disjunct's, and not all
+    shown = _show_rows(found, ended, kinds, head)
+    if shown is None:
+        return None
+    rows, size = shown
+    names = tuple(f"{KEY} {n + 1}" for n in range(size))
+    of_kind = {ender: kind for kind in kinds for ender in kind}
+    ends = [
+        replace(q, outputs=(*q.outputs, *_show_kind(kinds, of_kind[n], len(q.outputs))))
+        for n, q in ((n, all_enders[n]) for n in whole)
+    ]
+    ending = replace(hits, variables=names, disjuncts=tuple(ends), distinct=False, hidden=())
+    union = replace(found, variables=(*head, *names), disjuncts=rows, distinct=False)
+    # each row ends the earlier ones of its key, of whichever disjunct these are
+    among = all(any(h.replaced for h in of.values()) for of in ended)
+    # once they have waited, too: an earlier one was ended within its wait, or before
+    replaced = among and inclusive == {(False, False)}
+    how = Standing(
+        names,
+        inclusive=inclusive != {(False, False)} and wait is None,
+        replaced=replaced,
+        hidden=names,
+        distinct=distinct,
+        ever=inclusive == {(True, True)} and wait is None,
+        waited=wait is not None,
+    )
+    both_known = extend_catalog(extend_catalog(catalog, found), hits)
+    if wait is not None:
+        union = wait(union)
+    return make_standing(union, ending, how, both_known)
+
+
+def _show_rows(
+    found: SpjUnion,
+    ended: Sequence[Mapping[int, Hit]],
+    kinds: Sequence[frozenset[int]],
+    head: Sequence[str],
+) -> tuple[tuple[SpjQuery, ...], int] | None:
+    """The rows with their keys, which have so many variables (None: they have several)."""
     rows, sizes = [], set[int]()
     for query, enders in zip(found.disjuncts, ended, strict=True):
         keys = {hit.own for hit in enders.values()}
@@ -69,29 +117,35 @@ def find_standing(
         outputs = tuple((n, dict(query.outputs)[n]) for n in head)
         kind = _show_kind(kinds, frozenset(enders), len(own))
         rows.append(replace(query, outputs=(*outputs, *show_key(own), *kind)))
-    if len(sizes) != 1:
-        return None
-    size = next(iter(sizes)) + (len(kinds) > 1)
-    names = tuple(f"{KEY} {n + 1}" for n in range(size))
-    of_kind = {ender: kind for kind in kinds for ender in kind}
-    ends = [
-        replace(q, outputs=(*q.outputs, *_show_kind(kinds, of_kind[n], len(q.outputs))))
-        for n, q in ((n, all_enders[n]) for n in whole)
-    ]
-    ending = replace(hits, variables=names, disjuncts=tuple(ends), distinct=False, hidden=())
-    union = replace(found, variables=(*head, *names), disjuncts=tuple(rows), distinct=False)
-    # each row ends the earlier ones of its key, of whichever disjunct these are
-    among = all(any(h.replaced for h in of.values()) for of in ended)
-    replaced = among and inclusive == {False}
-    how = Standing(
-        names,
-        inclusive=inclusive == {True},
-        replaced=replaced,
-        hidden=names,
-        distinct=distinct,
-    )
-    both_known = extend_catalog(extend_catalog(catalog, found), hits)
-    return make_standing(union, ending, how, both_known)
+    return (tuple(rows), next(iter(sizes)) + (len(kinds) > 1)) if len(sizes) == 1 else None
+
+
+def _unite(hits: Sequence[SpjUnion]) -> SpjUnion | None:
+    """What any of several patterns matches: beside what none of them does, it does not (None: they
+    are no such queries, or views of one name differ)."""
+    first, *others = hits
+    made = first
+    for union in others:
+        views = {v.name: v for v in (*made.views, *union.views)}
+        plain = not (union.ends or union.begins or union.blocks or union.aggregation)
+        alike = {*views.values()} == {*made.views, *union.views}
+        if not plain or not alike or {*union.variables} != {*first.variables}:
+            return None
+        outputs = (dict(q.outputs) for q in union.disjuncts)
+        found = (
+            replace(q, outputs=tuple((n, of[n]) for n in first.variables))
+            for q, of in zip(union.disjuncts, outputs, strict=True)
+        )
+        made = replace(
+            made,
+            disjuncts=tuple(dict.fromkeys((*made.disjuncts, *found))),
+            views=tuple(views.values()),
+            statics=tuple(dict.fromkeys((*made.statics, *union.statics))),
+            buckets=tuple(dict.fromkeys((*made.buckets, *union.buckets))),
+            derived=tuple(dict.fromkeys((*made.derived, *union.derived))),
+            hidden=tuple(dict.fromkeys((*made.hidden, *union.hidden))),
+        )
+    return made
 
 
 def _read_hits(
@@ -133,7 +187,7 @@ def _show_kind(
     """What tells keys of several kinds apart, which are never equal: terms of other templates."""
     if len(kinds) == 1:
         return ()
-    number = ConstantOutput(str(kinds.index(kind)), is_iri=False, kind=IntType())
+    number = ConstantOutput(str(kinds.index(kind)), is_iri=False, kind=StringType())
     return ((f"{KEY} {size + 1}", number),)
 
 

@@ -28,12 +28,13 @@ from ontoweir.rewriter.standing.standing_rows import KEY
 class Hit:
     """A row and a later one that ends it. `own`: the columns of the row that are the key; `ender`:
     the query of the later row's key; `inclusive`: it may be of the same time; `replaced`: the row
-    is one of those that end others."""
+    is one of those that end others; `ever`: it may be earlier, too."""
 
     own: tuple[Attribute, ...]
     ender: SpjQuery
     inclusive: bool
     replaced: bool
+    ever: bool = False
 
 
 def read_hit(
@@ -109,7 +110,7 @@ def _split(
                 key[mine] = later
             else:
                 return None
-    if len(order) != 1 or not key:
+    if len(order) > 1 or not key:
         return None
     moved = _Moved(back)
     said, wanted = _tell(map(moved, here)), _tell(row.conditions)
@@ -126,8 +127,8 @@ def _split(
     occurrences = tuple(Occurrence(named.of[o.alias], o.table) for o in others)
     ender = SpjQuery(occurrences, tuple(conditions), show_key(ends))
     shown = tuple(moved.place(a) for a in own)
-    replaced = is_among(row, ender, shown)
-    return Hit(shown, ender, order == {Op.GE}, replaced)
+    replaced = bool(order) and is_among(row, ender, shown)
+    return Hit(shown, ender, order != {Op.GT}, replaced, not order)
 
 
 class _Moved:

@@ -269,7 +269,8 @@ def find_time(
             why="a time is the variable of a GRAPH, or one that a mapping binds to the timestamp "
             "of a stream as an xsd:dateTime",
             fix="compare times with times, or with values that are xsd:dateTime, declared as "
-            "timestamp; and values with values",
+            "timestamp; and values with values; NOW() is compared with times of rows alone: of a "
+            "value the time of another row may be said to be later, GRAPH ?u { … } FILTER(?u > ?v)",
             source=source,
         )
     raise QueryError(

@@ -127,6 +127,8 @@ def _count(dataset: Dataset, query: Query) -> Answers:
         patch.object(evaluate, "evalAggregateJoin", _evaluate_groups),
     ):
         result: Any = dataset.query(query)
+        if result.askAnswer is not None:
+            return Counter({(str(result.askAnswer).lower(),): 1})
         for row in result:
             found[tuple(write_cell(term) for term in row)] += 1
     return found

@@ -3,6 +3,7 @@ key has two columns as a reference, one that changes, decimals, booleans, dates,
 language, constants, and an ontology with existential axioms, inverses and disjoint classes."""
 
 import csv
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -210,14 +211,15 @@ def write_heating(rows: Rows, folder: Path, *, domains: bool = True) -> None:
     named += [f":{p} a owl:DatatypeProperty ." for p in (*NUMBERS, *STATICS)]
     ontology = PREFIXES + "\n".join(named) + AXIOMS.read_text(encoding="utf-8")
     (folder / "o.ttl").write_text(ontology, encoding="utf-8")
-    maps = PREFIXES + "".join(_write_map(n, *made) for n, made in enumerate(_MAPS))
+    maps = PREFIXES + "".join(write_map(n, *made) for n, made in enumerate(_MAPS))
     (folder / "m.ttl").write_text(maps, encoding="utf-8")
     write_rows(rows, folder)
 
 
-def _write_map(
+def write_map(
     number: int, source: str, subject: str, named: str, objects: tuple[tuple[str, str], ...]
 ) -> str:
+    """A triples map: of a table, or SQL; its subject, class and objects."""
     table = f'rr:tableName "{source}"' if source.isidentifier() else f'rr:sqlQuery "{source}"'
     made = f"<#M{number}> rr:logicalTable [ {table} ] ;\n  rr:subjectMap [ {subject}"
     made += f" ; rr:class :{named} ]" if named else " ]"
@@ -226,12 +228,18 @@ def _write_map(
     return made + " .\n"
 
 
-def write_rows(rows: Rows, folder: Path) -> None:
-    """Write the data."""
-    for name, columns in COLUMNS.items():
+def write_rows(
+    rows: Rows,
+    folder: Path,
+    *,
+    columns: Mapping[str, Sequence[str]] = COLUMNS,
+    streams: Collection[str] = UNITS.keys(),
+) -> None:
+    """Write the data: of tables with these `columns`, of which those of `streams` have times."""
+    for name, named in columns.items():
         with (folder / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
-            writer.writerow([*(["ts"] if name in UNITS else []), *columns])
+            writer.writerow([*(["ts"] if name in streams else []), *named])
             for row in rows.of[name]:
                 cells = [c.isoformat(" ") if isinstance(c, datetime) else c for c in row]
                 writer.writerow(["" if c is None else c for c in cells])

@@ -75,6 +75,8 @@ class Project:
             base.execute(f'CREATE TEMP TABLE "{name}" ({", ".join(columns)})')
         for name, table in relations.items():
             _insert(base, name, table, [row for _, row in self._rows(table)])
+        for name, view in self.catalog.get("views", {}).items():  # each after those that it reads
+            base.execute(f'CREATE TEMP VIEW "{name}" AS {view["query"]}')
 
         def close() -> frozenset[Triple]:
             made = {t for m in self.maps for t in _list_triples(m, base, wanted)}

@@ -97,6 +97,7 @@ _BODIES = (
     ("DISTINCT ?s", "WINDOW :w { ?s :has ?v } MINUS { WINDOW :d { ?s :opens ?o } }"),
     ("DISTINCT ?s", "WINDOW :w { ?s :has ?v } FILTER NOT EXISTS { WINDOW :d { ?s :opens ?o } }"),
     ("?s (MAX(?v) AS ?n)", "?s :in ?t WINDOW :w { ?r :by ?s ; :v ?v }", "GROUP BY ?s"),
+    ("?s (COUNT(DISTINCT ?v) AS ?n) (MIN(?v) AS ?m)", "WINDOW :w { ?s :has ?v }", "GROUP BY ?s"),
 )
 
 
@@ -299,6 +300,22 @@ def test_what_is_refused_by_name(rest: str, tmp_path: Path) -> None:
         ontoweir.open_project(tmp_path / "p").check("q")
     assert error.value.source is not None
     assert error.value.source.line == line + rest.startswith("FROM")
+
+
+def test_ask_tells_true_and_false(tmp_path: Path) -> None:
+    _write(tmp_path / "p", [(m, m, 1, 2) for m in (0, 1, 6, 9)], [])
+    text = f"{PREFIX}REGISTER RSTREAM :q AS ASK FROM NAMED WINDOW :w ON :stream [RANGE PT2M] "
+    found = _replay(
+        ontoweir.open_project(tmp_path / "p"), text + "WHERE { WINDOW :w { ?s :has 2 } }"
+    )
+    told = {int((at - FIRST).total_seconds()) // 60: bag for at, bag in found.items()}
+    assert {m: [*bag] for m, bag in told.items() if m <= 9} == {
+        0: [("True",)],
+        3: [("False",)],
+        6: [("True",)],
+        8: [("False",)],
+        9: [("True",)],
+    }
 
 
 def test_a_window_without_patterns_is_warned_of(tmp_path: Path) -> None:

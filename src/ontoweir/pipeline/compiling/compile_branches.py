@@ -76,7 +76,8 @@ def _compile(
     rewritten = tuple(q for queries in queries_of for q in queries)
     groups = first.aggregation
     holds = holds or (groups is not None and not groups.group)
-    if certain if groups is None else not groups.duplicate_sensitive:
+    alike = certain if groups is None else not groups.duplicate_sensitive
+    if alike:
         pass  # over certain answers, however often each is found
     elif not first.distinct and rewritten != branches:
         axioms = dict.fromkeys(text for q in rewritten for text, _ in q.axioms)
@@ -90,7 +91,7 @@ def _compile(
     elif first.distinct and len(branches) > 1:
         rewritten = minimise_ucq(rewritten, workspace.tbox, on_progress=workspace.on_progress)
     trace, missing = list[TraceStep](), dict[int, RefusedMap]()
-    once = not (certain and groups is None and workspace.mappings.windowed)
+    once = not (alike and workspace.mappings.windowed)
 
     def unfold(catalog: Catalog) -> SpjUnion:
         trace[:] = trace_rewriting(rewritten)

@@ -1,5 +1,6 @@
 """Compile the text of a SPARQL query: rewrite and unfold it, or those that it is made of."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -12,6 +13,7 @@ from ontoweir.pipeline.compiling.compile_joined import compile_joined
 from ontoweir.pipeline.compiling.compile_rsp import TOLD, open_windows
 from ontoweir.pipeline.compiling.compile_solutions import (
     SolutionCompiler,
+    compile_open,
     compile_solutions,
     refuse_windows,
     tell_nothing,
@@ -39,10 +41,12 @@ from ontoweir.rewriter.around.number_groups import limit_groups
 from ontoweir.rewriter.calendar.compare_named_buckets import compare_named_buckets
 from ontoweir.rewriter.clauses.name_absence import name_absence
 from ontoweir.rewriter.clauses.turn_greatest import turn_greatest
+from ontoweir.rewriter.composed.list_visible import list_asked
 from ontoweir.rewriter.composed.refuse_parts import refuse_parts
 from ontoweir.rewriter.delays.hold_set import hold_set
 from ontoweir.rewriter.expressions.attach_computation import SeveralRowsError
 from ontoweir.rewriter.grouped.hide_keys import hide_keys
+from ontoweir.rewriter.lasting.imply_named import imply_named
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.ranked.split_limit import split_limit
@@ -57,6 +61,7 @@ from ontoweir.rewriter.syntax.open_construct import open_construct
 from ontoweir.rewriter.syntax.refuse_forms import refuse_service
 from ontoweir.rewriter.tmappings.list_classes import list_classes
 from ontoweir.rewriter.tmappings.name_classes import name_classes
+from ontoweir.rewriter.windows.choose_emit import Emit, default_emit
 
 
 def compile_text(
@@ -83,7 +88,42 @@ def compile_text(
         if (first := limit_groups(whole.union, limited, known)) is not None:
             return replace(whole, union=first)
 
-    text = spell_stars(open_ask(open_construct(text, file)))
+    text = open_construct(text, file)
+    if asked := list_asked(text):
+        return _compile_ask(workspace, text, asked, name, file, catalog)
+    return _compile_form(workspace, text, name, file, catalog)
+
+
+def _compile_ask(
+    workspace: Compiler,
+    text: str,
+    asked: Sequence[str],
+    name: str,
+    file: str,
+    catalog: Catalog | None,
+) -> CompiledQuery:
+    """An ASK: when its solutions come and go, whether there are any, or none."""
+    made: CompiledQuery | QueryError
+    try:
+        made = _compile_form(workspace, open_ask(text), name, file, catalog)
+    except QueryError as error:
+        made = error
+    if isinstance(made, CompiledQuery) and default_emit(made.union) is Emit.ANSWERS:
+        return made
+    known = catalog or workspace.project.catalog
+    for told in asked:
+        with suppress(QueryError):
+            return _compile_form(workspace, open_ask(text, told=told), name, file, known)
+    if isinstance(made, QueryError):
+        raise made
+    return made
+
+
+def _compile_form(
+    workspace: Compiler, text: str, name: str, file: str, catalog: Catalog | None
+) -> CompiledQuery:
+    """A SELECT, as it is written."""
+    text = spell_stars(text)
     listed = partial(list_classes, workspace.mappings, workspace.tmappings)
     if (named := name_classes(text, file, listed)) is None:
         return _compile_opened(workspace, text, name, file, catalog)
@@ -118,6 +158,9 @@ def _compile_said(
         joined = compile_joined(workspace, text, name, file, catalog, compile_text)
         if isinstance(joined, CompiledQuery):
             return joined
+        if (implied := imply_named(text)) is not None:
+            with suppress(QueryError):
+                return _compile_said(workspace, implied, name, file, catalog)
         raise refuse_parts(error, text, file, joined) from error
 
 
@@ -223,6 +266,8 @@ def _compile_latest(
 def _compile_split(text: str, split: SplitText, work: SolutionCompiler) -> SpjUnion:
     """The query that its solutions are made into."""
     name, known = work.name, work.catalog
+    if (stays := compile_open(text, work)) is not None:
+        return stays
     if split.around is None:
         head, distinct, around = split.head, split.distinct, None
     else:
