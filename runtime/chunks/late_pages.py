@@ -23,13 +23,13 @@ Pages: TypeAlias = TextPages | CodedPages
 
 
 class LatePages:
-    """Splits portions of a row group, the next one each time, into the timestamps of all rows and
-    the other columns of those that can be wanted, which are read late, or picked.
+    """Splits portions of a row group, the next one each time, into columns of all rows and columns
+    that are read late.
 
     Args:
         late: what may be read late.
         columns: the names of the columns in use, in order.
-        pages: those that are read from their pages; others are in the portions.
+        pages: those that are read from their pages; other late ones are in the portions.
         read: for a column whose pages are not understood after all.
         convert: makes the columns of the types that are declared.
     """
@@ -43,7 +43,7 @@ class LatePages:
         convert: Callable[[pa.Table], pa.Table],
     ) -> None:
         self._late, self._read, self._convert = late, read, convert
-        self._names = list(columns)
+        self._names = [n for n in columns if n in late.names]
         self._pages = dict(pages)
         self._whole: dict[str, pa.ChunkedArray] = {}
         self._first = 0

@@ -104,6 +104,8 @@ class TextTable:
         """
 
         def look_up(places: Codes) -> Codes:
+            if write is None and self._follow(other, places):
+                return places
             texts = other.take(places)
             if write is not None:
                 return self.add(write(texts))
@@ -230,6 +232,17 @@ class TextTable:
             new = texts if len(rows) == len(texts) else texts.take(pa.array(rows))
             codes[rows] = self._append(new)
         return codes
+
+    def _follow(self, other: "TextTable", places: Codes) -> bool:
+        """Whether the texts of some places of another table, ascending, are added as they are
+        there, since those before them are all that is here; they have the same codes."""
+        start, stop = len(self), len(self) + len(places)
+        if not len(places) or (int(places[0]), int(places[-1])) != (start, stop - 1):
+            return False
+        if not self._texts.follow(other._texts, stop):
+            return False
+        self._translated.clear()
+        return True
 
     def _append(self, texts: "pa.LargeStringArray") -> Codes:
         """Add distinct texts that are not there: their codes."""
