@@ -67,8 +67,14 @@ def test_those_of_another_without_a_copy(
         all_of_them += more
     assert (held.whole.to_pylist(), other.whole.to_pylist()) == (mine, known)
     assert held.nbytes >= sum(map(len, mine))
-    if more and mine:  # which are not the other's any more
-        assert not held.follow(other, len(other))
+
+
+def test_who_has_others_follows_none() -> None:
+    other, held = GrowingTexts(), GrowingTexts()
+    other.append(pa.array(["ab", "cd", "ef"], TEXT))
+    held.append(pa.array(["xy"], TEXT))
+    assert not held.follow(other, 2)
+    assert (held.whole.to_pylist(), len(other)) == (["xy"], 3)
 
 
 def test_texts_of_another_length_are_not_followed() -> None:

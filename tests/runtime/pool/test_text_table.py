@@ -292,6 +292,10 @@ def test_texts_of_one_length_are_held_once() -> None:
     assert table.adopt(other, np.array([3, 5, 4])).tolist() == [4, 5, 3]
     assert table.texts.to_pylist() == ["ab", "cd", "ef", "ij", "gh", "kl"]
     assert other.texts.to_pylist() == ["ab", "cd", "ef", "gh", "ij", "kl"]
+    own = TextTable()
+    own.add(pa.array(["xy"]))
+    assert own.adopt(other, np.array([1, 2])).tolist() == [1, 2]
+    assert own.texts.to_pylist() == ["xy", "cd", "ef"]
 
 
 def test_a_table_is_sent_as_its_texts() -> None:
