@@ -52,7 +52,7 @@ def test_those_of_another_without_a_copy(
     for part, followed in parts:
         other.append(pa.array(part, TEXT))
         known += part
-        even = len(set(map(len, known))) == 1 and known[0] != ""
+        even = len({len(text.encode()) for text in known}) == 1 and known[0] != ""
         count = len(known) - len(part) // 2
         if followed and even and count > len(mine):
             assert held.follow(other, count)
