@@ -73,13 +73,17 @@ class GrowingTexts:
             self._pieces[-2:] = [pa.concat_arrays(self._pieces[-2:])]
             self._starts.pop()
 
+    def follows(self, other: "GrowingTexts") -> bool:
+        """Whether those at one place are the same ones here and there."""
+        return self._bytes is not None and self._bytes is other._bytes
+
     def follow(self, other: "GrowingTexts", count: int) -> bool:
         """Have the first of another one's, so many, without a copy of their bytes. Those here are
         to be fewer, and the first of them. Whether that is so: here are none yet, or such alone,
         and all are of one length."""
         if other._bytes is None or not other._width or not self._count < count <= other._count:
             return False
-        if self._count and self._bytes is not other._bytes:
+        if self._count and not self.follows(other):
             return False
         self._bytes, self._width, self._count = other._bytes, other._width, count
         self._pieces, self._follows = [], True

@@ -103,9 +103,10 @@ class TextTable:
             write: makes the texts that are looked up of the other table's (None: the same ones).
         """
 
+        if write is None and self._follow(other, codes):
+            return codes
+
         def look_up(places: Codes) -> Codes:
-            if write is None and self._follow(other, places):
-                return places
             texts = other.take(places)
             if write is not None:
                 return self.add(write(texts))
@@ -233,13 +234,16 @@ class TextTable:
             codes[rows] = self._append(new)
         return codes
 
-    def _follow(self, other: "TextTable", places: Codes) -> bool:
-        """Whether the texts of some places of another table, ascending, are added as they are
-        there, since those before them are all that is here; they have the same codes."""
-        start, stop = len(self), len(self) + len(places)
-        if not len(places) or (int(places[0]), int(places[-1])) != (start, stop - 1):
-            return False
-        if not self._texts.follow(other._texts, stop):
+    def _follow(self, other: "TextTable", codes: Codes) -> bool:
+        """Whether codes of another table are the codes here, as all texts of this one are the first
+        of the other one. Where some are behind these, and all up to the last of them, they are
+        added."""
+        start, stop = len(self), int(codes.max(initial=-1)) + 1
+        if stop <= start:
+            return self._texts.follows(other._texts)
+        occurs = np.zeros(stop - start, dtype=np.bool_)
+        occurs[codes[codes >= start] - start] = True
+        if not occurs.all() or not self._texts.follow(other._texts, stop):
             return False
         self._translated.clear()
         return True
