@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-
 _LARGE = 32 << 20
 """Bytes from which on an array has memory of its own (keep_pages.py), which the system makes longer
 without a copy."""
