@@ -6,7 +6,6 @@ that is read apart, and the values are put where they are.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -43,7 +42,6 @@ _PLAIN = {INT32: "<i4", INT64: "<i8", DOUBLE: "<f8"}
 _LEAST = -(1 << 31)
 """The least whole number of 32 bits."""
 _CODES = (PLAIN_DICTIONARY, RLE_DICTIONARY)
-_is_full = lru_cache(maxsize=4_096)(is_run)  # pages are often of as many values
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +89,6 @@ class FilledColumn:
     ) -> None:
         self._data, self._leaf, self._read = memoryview(data), leaf, read
         self._codec = None if codec == "UNCOMPRESSED" else pa.Codec(codec.lower())
-        self._snappy = codec == "SNAPPY"
         self._physical, self._dictionary = leaf.physical, list[Part]()
         self._values: Array | None = None
         self._values_held = 0
@@ -254,7 +251,7 @@ class FilledColumn:
             body = self._unpack(packed, head.size, True)
             end = _LENGTH + int.from_bytes(body[:_LENGTH], "little")
             levels, body = body[_LENGTH:end], body[end:]
-        full = _is_full(bytes(levels[:_LEVELS]), head.values)
+        full = is_run(bytes(levels[:_LEVELS]), head.values)
         return OpenPage(head.values, head.encoding, levels, body, full)
 
     def _open_dictionary(self, head: PageHead) -> list[Part]:
@@ -288,7 +285,7 @@ class FilledColumn:
         body = packed
         if self._codec is not None and is_packed and packed:
             body = memoryview(self._codec.decompress(packed, size))
-            if self._snappy and _snappy_size(packed) != size:
+            if self._codec.name == "snappy" and _snappy_size(packed) != size:
                 raise ValueError("a page is of another size")
         if len(body) != size:
             raise ValueError("a page is cut off")

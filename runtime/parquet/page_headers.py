@@ -82,21 +82,20 @@ def list_heads(data: bytes) -> list[PageHead]:
     Raises:
         ValueError: one is not understood.
     """
-    heads, place, end = list[PageHead](), 0, len(data)
-    while place < end:
+    heads, place = [], 0
+    while place < len(data):
         found = _HEAD.match(data, place)
         if found is None:
-            head = _read_head(data, place)
+            heads.append(_read_head(data, place))
         else:
-            size, packed, values, encoding = found.groups()
-            numbers = _whole(packed), _whole(size), _whole(values), encoding[0] >> 1
-            head = PageHead(DATA, found.end(), *numbers)
-        heads.append(head)
-        place = head.begin + head.packed
+            size, packed, values = (_whole(n) for n in found.group(1, 2, 3))
+            encoding = found[4][0] >> 1
+            heads.append(PageHead(DATA, found.end(), packed, size, values, encoding))
+        place = heads[-1].begin + heads[-1].packed
     return heads
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=256)
 def _whole(content: bytes) -> int:
     """A number of at least 0.
 

@@ -1,6 +1,5 @@
 """Pages of a column of a Parquet file, as a file of this column alone: what Arrow reads again."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -52,24 +51,6 @@ def write_column(
     """
     before, first = sum(map(len, dictionary)), len(_MAGIC)
     size = before + sum(map(len, pages))
-    parts, order = _split_footer(form, bool(before))
-    numbers = [_whole(n)[1:] for n in (rows, size, first + before)]
-    footer = parts[0] + b"".join(numbers[n] + p for n, p in zip(order, parts[1:], strict=True))
-    length = len(footer).to_bytes(4, "little")
-    return b"".join((_MAGIC, *dictionary, *pages, footer, length, _MAGIC))
-
-
-_MARK = 1 << 50
-"""This number and the next two are in no footer but in place of others."""
-
-
-@lru_cache(maxsize=64)
-def _split_footer(form: PageForm, coded: bool) -> tuple[list[bytes], list[int]]:
-    """What is said of a column, but for three numbers: of its rows, of the bytes of its pages, and
-    where those of data begin. The parts between these, and which of the three is behind each but
-    the last; `coded`: there is a dictionary."""
-    rows, size, data = _MARK, _MARK + 1, _MARK + 2
-    first = len(_MAGIC)
     column: Struct = {
         1: (I32, form.physical),
         2: (LIST, (I32, [PLAIN, RLE, RLE_DICTIONARY])),
@@ -78,9 +59,9 @@ def _split_footer(form: PageForm, coded: bool) -> tuple[list[bytes], list[int]]:
         5: (I64, rows),
         6: (I64, size),
         7: (I64, size),
-        9: (I64, data),
+        9: (I64, first + before),
     }
-    if coded:
+    if before:
         column[11] = (I64, first)
     root: Struct = {4: (BINARY, b"root"), 5: (I32, 1)}
     there = _OPTIONAL if form.optional else _REQUIRED
@@ -91,9 +72,8 @@ def _split_footer(form: PageForm, coded: bool) -> tuple[list[bytes], list[int]]:
     group: Struct = {1: (LIST, (STRUCT, [placed])), 2: (I64, size), 3: (I64, rows)}
     schema = (LIST, (STRUCT, [root, only]))
     footer = write_struct({1: (I32, 2), 2: schema, 3: (I64, rows), 4: (LIST, (STRUCT, [group]))})
-    marks = [_whole(n)[1:] for n in (rows, size, data)]
-    found = re.split(b"(" + b"|".join(map(re.escape, marks)) + b")", footer)
-    return found[::2], [marks.index(mark) for mark in found[1::2]]
+    length = len(footer).to_bytes(4, "little")
+    return b"".join((_MAGIC, *dictionary, *pages, footer, length, _MAGIC))
 
 
 def write_head(size: int, values: int, encoding: int | None) -> bytes:

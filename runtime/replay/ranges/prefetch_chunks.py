@@ -12,7 +12,7 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from ontoweir.runtime.chunks.portions import FEWEST, PORTION, Portions
-from ontoweir.runtime.chunks.read_chunk import Chunk, Slice, read_chunk
+from ontoweir.runtime.chunks.read_chunk import Chunk, read_chunk
 from ontoweir.runtime.engine.advance_rows import admit_chunk
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.folded.fold_rows import Folds
@@ -72,11 +72,6 @@ class Asked:
 EVERYTHING = Asked()
 
 
-def _are_few(rows: Slice) -> bool:
-    """Whether few rows are admitted, as their columns were read late."""
-    return rows.late is not None and FEW * len(rows.late.index) <= len(rows.stamps)
-
-
 def read_chunks(
     work: ExecutionContext,
     histories: Sequence[History],
@@ -110,14 +105,6 @@ def read_chunks(
         admitted = join_late(chunk, admit(histories, checks, chunk, span))
         return folds.fold(thin_rows(work, admitted, wanted)) if thin else admitted
 
-    def begin(chunk: Chunk, thin: bool) -> Future[Mapping[str, Admitted]]:
-        """Few rows are admitted in less time than another thread takes to hear of them."""
-        if not thin or not all(_are_few(s) for s in chunk.slices.values()):
-            return preparing.submit(prepare, chunk, thin)
-        done: Future[Mapping[str, Admitted]] = Future()
-        done.set_result(prepare(chunk, thin))
-        return done
-
     def read(place: Mapping[str, Cursor], asked: int) -> tuple[Chunk, Mapping[str, Admitted]]:
         """`asked`: rows of the chunks before; where enough are, this chunk ends with them."""
         parts: list[Portion] = []
@@ -132,7 +119,7 @@ def read_chunks(
                     break
                 chunk = read_chunk(portions, histories, place, portion if thin else left, span[1])
                 asked += sum(len(s.stamps) for s in chunk.slices.values())
-                begun.append((chunk, begin(chunk, thin)))
+                begun.append((chunk, preparing.submit(prepare, chunk, thin)))
                 place, done = chunk.after, chunk.done
             if not begun:
                 return unite_chunks(parts)
