@@ -67,8 +67,8 @@ def test_groups_by_texts(
     write(folder, odd, coded=coded)
     for condition in ("", "WHERE a >= 0 "):
         job, _ = compile_job(folder, SQL.format(condition))
-        of = duckdb.sql(SQL.format(condition).replace("FROM s", f"FROM '{folder}/s.parquet'"))
-        wanted = sorted(of.fetchall(), key=str)
+        by_hand = SQL.format(condition).replace("FROM s", f"FROM '{folder}/s.parquet'")
+        wanted = sorted(duckdb.execute(by_hand).fetchall(), key=str)
         for ranges, size, final in ((1, 30, True), (3, 30, True), (1, 90, False)):
             options: dict[str, Any] = {"rows_per_range": 10, "ranges": ranges}
             options |= {"rows_per_chunk": size, "final": final}
