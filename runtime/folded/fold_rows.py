@@ -132,7 +132,7 @@ def _number_values(column: "pa.ChunkedArray", most: int) -> tuple[Array, int] | 
     if pa.types.is_dictionary(kind) and pa.types.is_signed_integer(kind.index_type):
         column = column.unify_dictionaries() if column.num_chunks > 1 else column
         size = max((len(c.dictionary) for c in column.chunks), default=0)
-        return _number_whole([c.indices for c in column.chunks], (0, size), most)
+        return _number_whole([c.indices for c in column.chunks], (0, max(size, 1) - 1), most)
     if pa.types.is_null(kind):
         return np.zeros(len(column), dtype=np.int64), 1
     if pa.types.is_boolean(kind):

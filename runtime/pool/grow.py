@@ -5,6 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+_LARGE = 32 << 20
+"""Bytes from which on an array has memory of its own (keep_pages.py), which the system makes longer
+without a copy."""
+
 
 class Growing:
     """Numbers that are appended; `values`: a view of them, which is not to be kept."""
@@ -29,8 +33,19 @@ class Growing:
 
     def resize(self, count: int) -> None:
         """Have so many, not fewer than before; what the new ones are is not said."""
-        if count > len(self._room):
+        if count > len(self._room) and not self._lengthen(count):
             room = np.empty(count + count // 2, dtype=self._room.dtype)
             room[: self._used] = self.values
             self._room = room
         self._used = count
+
+    def _lengthen(self, count: int) -> bool:
+        """Whether there is room for so many without a copy: where they are much, and nobody sees
+        the array."""
+        if count * self._room.itemsize < _LARGE:
+            return False
+        try:
+            self._room.resize(count + count // 8)
+        except ValueError:  # it is seen, or sees another
+            return False
+        return True

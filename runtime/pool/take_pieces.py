@@ -25,6 +25,8 @@ class GrowingTexts:
         self._bytes: Growing | None = Growing(np.zeros(0, dtype=np.uint8))
         self._pieces: list[pa.LargeStringArray] = []
         self._starts: list[int] = []
+        self._follows = False
+        """Whether the bytes are another's, of which those here are the first."""
 
     def __len__(self) -> int:
         return self._count
@@ -34,7 +36,7 @@ class GrowingTexts:
         """Bytes of all texts, and of where they begin."""
         if self._bytes is None:
             return sum(piece.nbytes for piece in self._pieces)
-        return len(self._bytes) + 8 * self._count
+        return (self._width + 8) * self._count
 
     @property
     def whole(self) -> "pa.LargeStringArray":
@@ -51,6 +53,8 @@ class GrowingTexts:
         width = None if self._bytes is None else find_width(texts)
         if self._bytes is not None and width is not None and self._width in (0, width):
             rows = view_rows(texts, width).reshape(-1)
+            if self._follows:
+                self._bytes, self._follows = Growing(self._rows().reshape(-1).copy()), False
             if self._count:
                 self._bytes.append(rows)
                 self._pieces = []
@@ -68,6 +72,22 @@ class GrowingTexts:
         while len(self._pieces) > 1 and len(self._pieces[-2]) < 2 * len(self._pieces[-1]):
             self._pieces[-2:] = [pa.concat_arrays(self._pieces[-2:])]
             self._starts.pop()
+
+    def follows(self, other: "GrowingTexts") -> bool:
+        """Whether those at one place are the same ones here and there."""
+        return self._bytes is not None and self._bytes is other._bytes
+
+    def follow(self, other: "GrowingTexts", count: int) -> bool:
+        """Have the first of another one's, so many, without a copy of their bytes. Those here are
+        to be fewer, and the first of them. Whether that is so: here are none yet, or such alone,
+        and all are of one length."""
+        if other._bytes is None or not other._width or not self._count < count <= other._count:
+            return False
+        if self._count and not self.follows(other):
+            return False
+        self._bytes, self._width, self._count = other._bytes, other._width, count
+        self._pieces, self._follows = [], True
+        return True
 
     def take(self, places: Codes) -> "pa.LargeStringArray":
         """Those at some places."""
@@ -87,7 +107,7 @@ class GrowingTexts:
 
     def _rows(self) -> "np.ndarray[tuple[int, int], np.dtype[np.uint8]]":
         assert self._bytes is not None
-        return self._bytes.values.reshape(-1, self._width)
+        return self._bytes.values[: self._count * self._width].reshape(-1, self._width)
 
     def _join_rows(self, place: int) -> "pa.LargeStringArray":
         return _as_texts(self._rows()[place:]) if self._width else pa.array([], TEXT)

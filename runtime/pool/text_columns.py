@@ -33,8 +33,12 @@ def show_columns(rows: pa.Table, texts: TextTable) -> pa.Table:
     """The rows with the texts of their codes."""
     for place, field in enumerate(rows.schema):
         if field.type == CODE:
-            found = texts.texts.take(rows.column(place).combine_chunks()).cast(pa.string())
-            rows = rows.set_column(place, field.with_type(pa.string()), found)
+            column = rows.column(place)
+            if column.null_count:
+                found = texts.texts.take(column.combine_chunks())
+            else:
+                found = texts.take(read_codes(column))
+            rows = rows.set_column(place, field.with_type(pa.string()), found.cast(pa.string()))
     return rows
 
 

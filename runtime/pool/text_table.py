@@ -103,6 +103,9 @@ class TextTable:
             write: makes the texts that are looked up of the other table's (None: the same ones).
         """
 
+        if write is None and self._follow(other, codes):
+            return codes
+
         def look_up(places: Codes) -> Codes:
             texts = other.take(places)
             if write is not None:
@@ -230,6 +233,20 @@ class TextTable:
             new = texts if len(rows) == len(texts) else texts.take(pa.array(rows))
             codes[rows] = self._append(new)
         return codes
+
+    def _follow(self, other: "TextTable", codes: Codes) -> bool:
+        """Whether codes of another table are the codes here, as all texts of this one are the first
+        of the other one. Where some are behind these, and all up to the last of them, they are
+        added."""
+        start, stop = len(self), int(codes.max(initial=-1)) + 1
+        if stop <= start:
+            return self._texts.follows(other._texts)
+        occurs = np.zeros(stop - start, dtype=np.bool_)
+        occurs[codes[codes >= start] - start] = True
+        if not occurs.all() or not self._texts.follow(other._texts, stop):
+            return False
+        self._translated.clear()
+        return True
 
     def _append(self, texts: "pa.LargeStringArray") -> Codes:
         """Add distinct texts that are not there: their codes."""

@@ -36,7 +36,9 @@ class GroupColumn:
     @property
     def greatest(self) -> float:
         """About the greatest absolute value."""
-        return float(np.max(np.abs(self.values.astype(np.float64)), initial=0.0))
+        if not len(self.values):
+            return 0.0
+        return max(abs(float(self.values.min())), abs(float(self.values.max())))
 
     def take(self, index: Array) -> "GroupColumn":
         """The rows at (or under a mask of) `index`."""
@@ -140,12 +142,17 @@ class GroupState:
         valid = np.full(len(places), name[0] in ADDED)
         return GroupColumn(no_values(len(places), kind), valid)
 
-    def put(self, name: Measure, places: Array, column: GroupColumn) -> GroupColumn:
-        """A measure of all groups, after it has changed at some places."""
+    def put(
+        self, name: Measure, places: Array, column: GroupColumn, *, over: bool = False
+    ) -> GroupColumn:
+        """A measure of all groups, after it has changed at some places; `over`: nobody asks for
+        what it was."""
         held = self.measures.get(name)
         if held is None:
-            held = self.column(name, np.arange(self.count), column.values.dtype)
-        values, valid = held.values.copy(), held.valid.copy()
+            held, over = self.column(name, np.arange(self.count), column.values.dtype), True
+        values, valid = held.values, held.valid
+        if not over:
+            values, valid = values.copy(), valid.copy()
         values[places], valid[places] = column.values, column.valid
         return GroupColumn(values, valid)
 

@@ -24,22 +24,26 @@ def update_last(
         shown: of every part, its aggregates.
         deltas: of every part.
         state: the groups before, with those that are new (add_groups).
-        known: how many there were before.
+        known: how many there were before. Where some are new, all arrays of `state` are of this
+            state alone (add_groups), and become those of the state after.
 
     Returns:
         None: a part has several rows of a group, what medians count, or sums that may not fit.
     """
-    measures, since = dict(state.measures), state.changed.copy()
-    first = np.full(state.count - known, _NEVER, dtype=np.int64)
-    for mine, part in zip(shown, deltas, strict=True):
+    olds: list[dict[Measure, GroupColumn]] = []
+    for part in deltas:
         if not _is_single(part, state.count):
             return None
-        before = {n: state.column(n, part.code, c.dtype) for n, c in part.columns.items()}
-        if any(_is_far(n, c, before[n]) for n, c in part.columns.items()):
+        olds.append({n: state.column(n, part.code, c.dtype) for n, c in part.columns.items()})
+        if any(_is_far(n, c, olds[-1][n]) for n, c in part.columns.items()):
             return None
+    over = state.count > known
+    measures, since = dict(state.measures), state.changed if over else state.changed.copy()
+    first = np.full(state.count - known, _NEVER, dtype=np.int64)
+    for mine, part, before in zip(shown, deltas, olds, strict=True):
         after = {n: _add(n, c, before[n]) for n, c in part.columns.items()}
         for name, column in after.items():
-            measures[name] = state.put(name, part.code, column)
+            measures[name] = state.put(name, part.code, column, over=over)
         changed = np.zeros(len(part.code), dtype=np.bool_)
         rows, rows_before = ({}, {}) if mine.late else (mine.show(after), mine.show(before))
         for name_shown, made in rows.items():

@@ -114,6 +114,17 @@ def test_rows_that_do_not_become_few_are_left(monkeypatch: pytest.MonkeyPatch) -
     assert find_extremes(nan, np.zeros(2, np.int64), 1, greatest=True) is None
 
 
+def test_no_number_is_kept_for_what_a_dictionary_lacks() -> None:
+    """So that numbers of texts that all occur are taken as they are."""
+    texts = pa.chunked_array([pa.array(["a", "b", "a"]).dictionary_encode()])
+    assert module._number_values(texts, 2) is not None
+    codes, size = module._number_values(texts, 2) or (None, 0)
+    assert codes is not None
+    assert (codes.tolist(), size) == ([0, 1, 0], 2)
+    absent = pa.chunked_array([pa.nulls(2, pa.dictionary(pa.int32(), pa.string()))])
+    assert (module._number_values(absent, 9) or (None, 0))[1] == 2
+
+
 def test_groups_that_begin_late_and_good_values_that_are_rare() -> None:
     """Also where a part of the rows says nothing of some groups, or all of all."""
     random = np.random.default_rng(3)

@@ -278,6 +278,26 @@ def test_what_all_texts_come_from_is_not_looked_up(monkeypatch: pytest.MonkeyPat
     assert table.adopt(again, np.array([1, 0])).tolist() == [6, 4]  # as many, but others
 
 
+def test_texts_of_one_length_are_held_once() -> None:
+    """As long as a table has those of the other one, in their order, and no others."""
+    table, other = TextTable(), TextTable()
+    for texts in (["ab", "cd"], ["ef", "ab"]):
+        codes = other.add(pa.array(texts))
+        assert table.adopt(other, codes).tolist() == codes.tolist()
+    assert table._texts._bytes is other._texts._bytes
+    assert table.find(pa.array(["cd", "ef", "gh"])).tolist() == [1, 2, -1]
+    other.add(pa.array(["gh", "ij", "kl"]))
+    assert table.adopt(other, np.array([4, 0])).tolist() == [3, 0]  # not the next one
+    assert table.add(pa.array(["gh"])).tolist() == [4]
+    assert table.adopt(other, np.array([3, 5, 4])).tolist() == [4, 5, 3]
+    assert table.texts.to_pylist() == ["ab", "cd", "ef", "ij", "gh", "kl"]
+    assert other.texts.to_pylist() == ["ab", "cd", "ef", "gh", "ij", "kl"]
+    own = TextTable()
+    own.add(pa.array(["xy"]))
+    assert own.adopt(other, np.array([1, 2])).tolist() == [1, 2]
+    assert own.texts.to_pylist() == ["xy", "cd", "ef"]
+
+
 def test_a_table_is_sent_as_its_texts() -> None:
     table, other = TextTable(), TextTable()
     codes = table.adopt(other, other.add(pa.array(["b", "a"])))
