@@ -304,6 +304,9 @@ def _read_greatest(tree: "exp.Select", catalog: Catalog) -> LatestRows | None:
     calls = [e.unalias() for e in tree.expressions if isinstance(e.unalias(), exp.ArgMax)]
     if not calls:
         return None
+    alone = next((c for c in calls if c.args.get("expression") is None), None)
+    if alone is not None:
+        raise refuse(alone, f"{show_sql(alone)} of nothing", "write ARG_MAX(x, ts)")
     rows = tree.copy()
     for key in ("group", "having"):
         rows.set(key, None)

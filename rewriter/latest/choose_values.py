@@ -92,7 +92,7 @@ def _place(key: "exp.Expr", select: "exp.Select", named: "dict[str, exp.Expr]") 
     """What a name, or a number, of SELECT in GROUP BY stands for."""
     from sqlglot import exp
 
-    if isinstance(key, exp.Literal) and not key.is_string:
+    if isinstance(key, exp.Literal) and key.is_int:
         place = int(str(key.this)) - 1
         return select.expressions[place].unalias() if place < len(select.expressions) else key
     if isinstance(key, exp.Column) and not key.table:

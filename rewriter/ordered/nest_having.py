@@ -83,7 +83,7 @@ def _is_of_columns(select: "exp.Select", catalog: Catalog) -> bool:
     keys = [] if group is None else group.expressions
     for key in keys:
         shown: exp.Expr | None = key
-        if isinstance(key, exp.Literal) and not key.is_string:
+        if isinstance(key, exp.Literal) and key.is_int:
             place = int(str(key.this)) - 1
             shown = select.expressions[place] if place < len(select.expressions) else None
         elif isinstance(key, exp.Column) and not key.table:
