@@ -8,8 +8,8 @@ SEEDS = st.integers(min_value=0, max_value=(1 << 48) - 1)
 
 
 def budget(share: float) -> settings:
-    """A multiple of the profile's budget (ci: 12 examples, --long: 5,000), of ci not less than two
-    where twice as much would be two: the first is the seed 0, which is everywhere the same."""
+    """A multiple of the profile's budget (ci: 12 examples, --long: 5,000), in ci two or more
+    where the share is a twelfth: the first is the seed 0, in all tests the same."""
     profile = settings()
     examples = profile.max_examples * share
     if profile.derandomize:  # ci's, which are the same each time
