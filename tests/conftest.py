@@ -1,5 +1,6 @@
 """What all tests share: a Spark session, data outside the repository, budgets of random tests."""
 
+import gc
 import os
 import signal
 import sys
@@ -57,6 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.timeout is None and not long:
         config.option.timeout = HANG_TIMEOUT
     os.environ["ONTOWEIR_CACHE"] = "off"  # every test reads and decides by itself
+    gc.set_threshold(10_000)  # looking for cycles more often takes a quarter of the collecting
     os.environ.setdefault("SPARK_SUBMIT_OPTS", java_options())
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background: programs that
         signal.signal(signal.SIGINT, signal.default_int_handler)  # tests start would inherit it
@@ -75,6 +77,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         slow = [item for item in items if item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=slow)
         items[:] = [item for item in items if item not in slow]
+
+
+def pytest_collection_finish() -> None:
+    """The tests themselves, and the modules that they import, are not looked through again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)

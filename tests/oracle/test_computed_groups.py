@@ -66,8 +66,8 @@ def test_what_is_told_is_duckdbs(seed: int) -> None:
 
 
 def test_most_are_read() -> None:
-    done = Counter("answers: True" in check(seed) for seed in range(24))
-    assert done[True] > 8, done
+    done = Counter("answers: True" in check(seed) for seed in range(10))
+    assert done[True] > 3, done
 
 
 @pytest.mark.parametrize("shape", [s for s in SHAPES.strip().splitlines() if "RUNNING" not in s])

@@ -17,11 +17,11 @@ from tests.oracle.test_witness_against_oracle import check_witness
 
 _SLICE = (
     (Family(1, 1, 2, "UBLH", ("<", "=", "<="), local=True), None),
-    (Family(2, 1, 1), 150),
-    (Family(2, 2, 2), 100),
-    (Family(2, 3, 1, "ULH", ("<", "<="), local=True), 100),
-    (Family(3, 2, 1), 100),
-    (Family(3, 2, 0, "UBL"), 60),
+    (Family(2, 1, 1), 75),
+    (Family(2, 2, 2), 50),
+    (Family(2, 3, 1, "ULH", ("<", "<="), local=True), 50),
+    (Family(3, 2, 1), 50),
+    (Family(3, 2, 0, "UBL"), 30),
 )
 """Families, and how many queries of each are taken (None: all)."""
 

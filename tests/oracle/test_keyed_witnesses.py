@@ -24,6 +24,7 @@ from ontoweir.checker.witness.keyed.hold_naively import hold_naively
 from ontoweir.checker.witness.refute.refute_keyed import refute_keyed
 from ontoweir.checker.witness.witness import Witness, WitnessRow
 from ontoweir.errors import QueryError
+from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from tests.oracle import test_asked_around, test_running_groups, test_united_parts
 from tests.oracle.budget import SEEDS, budget
@@ -125,12 +126,15 @@ def test_duckdb_tells_all_subsets_apart(text: str) -> None:
     seen = set()
     for chosen in product((False, True), repeat=witness.size):
         there = [o for o, taken in zip(witness.optional, chosen, strict=True) if taken]
-        told = tuple(_change(text, [*witness.fixed, *there], suffix) for suffix in witness.suffixes)
+        before = [*witness.fixed, *there]
+        told = tuple(_change(text, union, before, suffix) for suffix in witness.suffixes)
         assert told not in seen
         seen.add(told)
 
 
-def _change(text: str, before: list[WitnessRow], suffix: tuple[WitnessRow, ...]) -> Any:
+def _change(
+    text: str, union: SpjUnion, before: list[WitnessRow], suffix: tuple[WitnessRow, ...]
+) -> Any:
     """What a suffix changes, by DuckDB."""
     data: dict[str, Any] = {}
     for name in (*OPEN.streams, *OPEN.relations):
@@ -142,7 +146,6 @@ def _change(text: str, before: list[WitnessRow], suffix: tuple[WitnessRow, ...])
             [*names, "ts"] if timed else names,
             [(*c, r.step) if timed else tuple(c) for c, r in zip(cells, rows, strict=True)],
         )
-    union = parse_sql(text, OPEN, name="q", file="q.sql")
     oracle, asked = At(Case(OPEN, union, data, MARKERS)), ask_ended(text)
     steps = [row.step for row in suffix if row.step is not None]
     counts = [oracle.holding(Stacked(asked, asked, ()), at) for at in (min(steps) - 1, max(steps))]
@@ -328,8 +331,8 @@ def test_what_holds_is_duckdbs_and_what_is_bounded_is_not_refuted(seed: int) -> 
 @pytest.mark.parametrize("text", spell(ENDED))
 def test_what_holds_of_buckets_is_duckdbs(text: str) -> None:
     names = ("c0", "c1", "c2")[: text.count(" AS c")]
-    done = Counter(_compare(text, names, Random(seed)) for seed in range(20))
-    assert done["as DuckDB"] > 5, done
+    done = Counter(_compare(text, names, Random(seed)) for seed in range(10))
+    assert done["as DuckDB"] > 3, done
 
 
 def test_most_are_computed() -> None:

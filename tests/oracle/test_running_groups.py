@@ -116,7 +116,7 @@ def test_groups_so_far_and_what_is_around_them_are_duckdbs(seed: int) -> None:
     ],
 )
 def test_what_was_refused_is_duckdbs(text: str) -> None:
-    for seed in range(4):
+    for seed in range(2):
         assert "bounded" in compare(Random(seed), text), text
 
 
@@ -134,7 +134,7 @@ def test_what_was_refused_is_duckdbs(text: str) -> None:
     ],
 )
 def test_having_of_joins_distinct_values_and_null_keys_is_duckdbs(text: str) -> None:
-    for seed in range(4):
+    for seed in range(2):
         told = compare_text(text, ("c0", "c1"), Random(seed))
         assert "bounded" in told or "stateless" in told, text
 
@@ -152,7 +152,7 @@ def test_what_is_said_of_keys_limits_what_is_kept(text: str) -> None:
     open_keys = relax(CATALOG, ("h",))
     union = parse_sql(text, open_keys, name="q", file="q.sql")
     assert check_query(union, open_keys, disprove=False).plans is not None
-    for seed in range(4):
+    for seed in range(2):
         assert "refused" not in compare(Random(seed), text), text
 
 

@@ -3,7 +3,7 @@ tuples are there, and DuckDB's answers tell all of these apart."""
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from datetime import datetime, timedelta
 from itertools import pairwise, product
 from pathlib import Path
@@ -22,9 +22,9 @@ from ontoweir.checker.witness.witness import Witness, WitnessRow
 from ontoweir.mappings.model.catalog import Catalog, ClosingRule
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from tests.oracle.budget import SEEDS, budget
+from tests.oracle.database import open_database
 from tests.runtime.harness import make_catalog
 
-Rows = Sequence[WitnessRow]
 Factory = pytest.TempPathFactory
 TOML = """[streams.page]
 source = {{ format = "csv", path = "p.csv" }}
@@ -117,19 +117,29 @@ def _write(value: Any) -> str:
     return "NULL" if value is None else f"'{value}'"
 
 
-def _answer(base: duckdb.DuckDBPyConnection, sql: str, rows: Rows) -> Counter[tuple[Any, ...]]:
-    """What a query answers over some rows; rows with NULL are no results, as in the language."""
+def _load(marked: Sequence[tuple[int, WitnessRow]]) -> duckdb.DuckDBPyConnection:
+    """Each row with its mark; views show those whose marks are `there`."""
+    base = open_database()
     for name, columns in _TABLES.items():
-        typed = ", ".join(f"{column} {kind}" for column, kind in (*columns, ("ts", "TIMESTAMP")))
-        base.execute(f"CREATE OR REPLACE TABLE {name}({typed})")
+        kinds = (*columns, ("ts", "TIMESTAMP"), ("mark", "INT"))
+        typed = ", ".join(f"{column} {kind}" for column, kind in kinds)
+        base.execute(f"CREATE TEMP TABLE all_{name}({typed})")
         lines = []
-        for row in rows:
+        for mark, row in marked:
             if row.table == name:
                 moment = datetime(2026, 1, 1) + timedelta(seconds=row.step or 0)
-                values = [*(_content(row)[c] for c, _ in columns), moment]
+                values = [*(_content(row)[c] for c, _ in columns), moment, mark]
                 lines.append(f"({', '.join(map(_write, values))})")
         if lines:
-            base.execute(f"INSERT INTO {name} VALUES {', '.join(lines)}")
+            base.execute(f"INSERT INTO all_{name} VALUES {', '.join(lines)}")
+        there = "list_contains(getvariable('there'), mark)"
+        base.execute(f"CREATE TEMP VIEW {name} AS FROM all_{name} WHERE {there}")
+    return base
+
+
+def _answer(base: duckdb.DuckDBPyConnection, sql: str, there: Set[int]) -> Counter[tuple[Any, ...]]:
+    """What a query answers over some rows; rows with NULL are no results, as in the language."""
+    base.execute(f"SET VARIABLE there = {sorted(there)}")
     return Counter(row for row in base.execute(sql).fetchall() if None not in row)
 
 
@@ -151,13 +161,15 @@ def check_rules_kept(catalog: Catalog, witness: Witness) -> None:
 
 def check_told_apart(sql: str, witness: Witness) -> None:
     """Assert that what suffixes bring differs between all subsets of the optional tuples."""
-    told, base = set(), duckdb.connect()
+    marked = [(0, row) for row in witness.fixed]
+    marked += enumerate(witness.optional, 1)
+    marked += [(-n, row) for n, suffix in enumerate(witness.suffixes, 1) for row in suffix]
+    told, base = set(), _load(marked)
     for chosen in product((False, True), repeat=witness.size):
-        taken = [r for r, there in zip(witness.optional, chosen, strict=True) if there]
-        before = _answer(base, sql, [*witness.fixed, *taken])
+        taken = {0, *(n for n, there in enumerate(chosen, 1) if there)}
+        before = _answer(base, sql, taken)
         brought = [
-            _answer(base, sql, [*witness.fixed, *taken, *suffix]) - before
-            for suffix in witness.suffixes
+            _answer(base, sql, taken | {-n}) - before for n in range(1, len(witness.suffixes) + 1)
         ]
         told.add(tuple(frozenset(b.items()) for b in brought))
     assert len(told) == 2**witness.size

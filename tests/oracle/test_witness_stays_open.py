@@ -175,17 +175,16 @@ def _number(witness: Witness) -> Iterator[ROW]:
 
 def _load(rows: Sequence[ROW]) -> duckdb.DuckDBPyConnection:
     """Each row with its mark; views show those whose marks are in `there`."""
-    base = duckdb.connect()
-    base.execute("SET threads = 1")
-    base.execute("CREATE TABLE there (mark INT)")
+    base = open_database()
     columns = {
         "page": {"k": "TEXT", "kind": "INT", "url": "TEXT", "cost": "BIGINT", "done": "BOOLEAN"},
         "buy": {"k": "TEXT", "price": "BIGINT"},
     }
     for table, kinds in columns.items():
         shape = ", ".join(f"{name} {kind}" for name, kind in kinds.items())
-        base.execute(f"CREATE TABLE all_{table} ({shape}, ts BIGINT, mark INT)")
-        base.execute(f"CREATE VIEW {table} AS FROM all_{table} WHERE mark IN (FROM there)")
+        base.execute(f"CREATE TEMP TABLE all_{table} ({shape}, ts BIGINT, mark INT)")
+        there = "list_contains(getvariable('there'), mark)"
+        base.execute(f"CREATE TEMP VIEW {table} AS FROM all_{table} WHERE {there}")
         for mark, step, values in rows:
             if values["table"] == table:
                 marks = ", ".join("?" * (len(kinds) + 2))
@@ -195,8 +194,7 @@ def _load(rows: Sequence[ROW]) -> duckdb.DuckDBPyConnection:
 
 
 def _answer(base: duckdb.DuckDBPyConnection, sql: str, there: set[int]) -> Counter[Any]:
-    base.execute("DELETE FROM there")
-    base.execute("INSERT INTO there SELECT unnest(?)", [sorted(there)])
+    base.execute(f"SET VARIABLE there = {sorted(there)}")
     return Counter(base.execute(sql).fetchall())
 
 

@@ -28,7 +28,7 @@ from tests.sparql_counts.random_tables import random_rows
 from tests.sparql_counts.read_graphs import Project
 from tests.sparql_counts.write_case import BASE, show_case, write_case, write_query, write_rows
 
-BLOCKS = 4
+BLOCKS = 2
 PROJECTS = settings().max_examples // 3 + 2
 STEP = 5
 WAITS = {

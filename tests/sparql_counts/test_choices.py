@@ -17,7 +17,7 @@ from tests.sparql_counts.random_cases import random_case, random_query
 from tests.sparql_counts.random_tables import random_rows
 from tests.sparql_counts.write_case import show_case, write_query
 
-BLOCKS, QUERIES, CONTENTS = 4, 4, 3
+BLOCKS, QUERIES, CONTENTS = 2, 4, 3
 PROJECTS = settings().max_examples // 7 + 1
 _CHOICES = (
     "?n < 1 || ?n > 2",

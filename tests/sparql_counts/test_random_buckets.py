@@ -24,7 +24,7 @@ from tests.sparql_counts.read_graphs import Project
 from tests.sparql_counts.replay_case import prepare_job, replay_case
 from tests.sparql_counts.write_case import BASE, show_case, write_case, write_query, write_rows
 
-BLOCKS = 4
+BLOCKS = 2
 EPOCH = datetime(2020, 1, 1)
 """When the first step is (write_rows)."""
 TIMES = {"bucket", "ending", "earliest", "latest"}

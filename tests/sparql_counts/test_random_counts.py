@@ -12,7 +12,7 @@ from hypothesis import settings
 from ontoweir.rewriter.unfold import match_stars
 from tests.sparql_counts.run_cases import run_seed
 
-BLOCKS = 6
+BLOCKS = 3
 PROJECTS = settings().max_examples // 5 + 1
 """In each block; `run_seed` asks each 4 queries over 5 contents of its tables."""
 

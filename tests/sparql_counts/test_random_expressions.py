@@ -10,7 +10,7 @@ from hypothesis import settings
 from tests.sparql_counts.compare_answers import Difference, Equal, Refused, compare_case
 from tests.sparql_counts.random_expressions import make_case
 
-BLOCKS = 4
+BLOCKS = 2
 CASES = settings().max_examples // 2
 
 

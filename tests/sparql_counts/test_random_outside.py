@@ -14,7 +14,7 @@ from tests.sparql_counts.compare_answers import Difference, Equal, Refused, comp
 from tests.sparql_counts.random_outside import random_outside, random_question
 from tests.sparql_counts.random_tables import random_rows
 
-BLOCKS = 4
+BLOCKS = 2
 PROJECTS = settings().max_examples // 6 + 1
 QUERIES, CONTENTS = 4, 3
 

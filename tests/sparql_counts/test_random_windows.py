@@ -30,7 +30,7 @@ from tests.sparql_counts.random_tables import random_rows
 from tests.sparql_counts.read_graphs import Graphs, Project
 from tests.sparql_counts.write_case import BASE, show_case, write_case, write_query, write_rows
 
-BLOCKS = 4
+BLOCKS = 2
 PROJECTS = settings().max_examples // 5
 GROUPED = settings().max_examples // 10
 _WINDOWS = (

@@ -54,11 +54,11 @@ def run(seed: int, folder: Path) -> str:
 
 def test_most_are_answered(tmp_path: Path) -> None:
     told = Counter[str]()
-    for seed in range(20):
+    for seed in range(10):
         folder = tmp_path / str(seed)
         folder.mkdir()
         told[run(seed, folder).partition(": ")[2]] += 1
-    assert told["with answers"] > 3, told
+    assert told["with answers"] > 1, told
 
 
 @given(seed=SEEDS)

@@ -86,7 +86,7 @@ def test_killed_workers_change_nothing(
     job = make_sql_job(SQL, make_catalog(tmp_path, TOML))
     whole = tmp_path / "whole.parquet"
     replay_history(job, ReplayRequest(whole, "parquet", ranges=1), spark=spark)
-    kills, wanted = 0, 20 if pytestconfig.getoption("--long") else 4
+    kills, wanted = 0, 20 if pytestconfig.getoption("--long") else 2
     for seed in range(20):
         told = drive(root, "tests.runtime.killed_workers_driver", str(tmp_path), str(seed))
         kills += told["kills"]

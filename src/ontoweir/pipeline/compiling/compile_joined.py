@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from math import gcd
 
 from ontoweir.errors import QueryError
@@ -143,5 +144,8 @@ def _parse(asked: JoinedText, name: str, file: str) -> Callable[[str], Conjuncti
 
 
 def _make_readers(asked: JoinedText, catalog: Catalog, name: str, file: str) -> Asked:
-    parse = _parse(asked, name, file)
-    return Asked(parse, lambda streams: compile_moment(streams, catalog, file))
+    @cache  # each part asks for it
+    def moment(streams: tuple[str, ...]) -> SpjUnion:
+        return compile_moment(streams, catalog, file)
+
+    return Asked(_parse(asked, name, file), lambda streams: moment(tuple(streams)))

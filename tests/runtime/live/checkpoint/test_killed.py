@@ -35,7 +35,7 @@ def test_killed_again_and_again_without_spark(
     stage: str, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
     """Output and state, byte by byte, are those of a run that nothing happened to."""
-    kills = 400 if pytestconfig.getoption("--long") else 4
+    kills = 400 if pytestconfig.getoption("--long") else 2
     seed = "23" if stage == "renewed-logs" else "7"  # with answers in the last micro-batch
     command = [sys.executable, str(HERE / "fork_cycles.py"), str(tmp_path), stage, seed, str(kills)]
     ran = subprocess.run(command, check=False, capture_output=True, text=True)
@@ -46,7 +46,7 @@ def test_killed_again_and_again_without_spark(
 @pytest.mark.parametrize("stage", ["in-kernel", "at-the-disk"])
 def test_killed_with_open_steps(stage: str, tmp_path: Path, pytestconfig: pytest.Config) -> None:
     """The same where rows come late, so that steps are open from micro-batch to micro-batch."""
-    kills = 200 if pytestconfig.getoption("--long") else 4
+    kills = 200 if pytestconfig.getoption("--long") else 2
     command = [sys.executable, str(HERE / "fork_cycles.py"), str(tmp_path), stage, "5", str(kills)]
     ran = subprocess.run([*command, "late"], check=False, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
@@ -58,7 +58,7 @@ def test_killed_where_a_few_rows_are_joined_with_many(
 ) -> None:
     """The same of rows that come and go, joined: some micro-batches are looked at whole, of others
     what they meet, and the run is taken up again before either."""
-    kills = 400 if pytestconfig.getoption("--long") else 4
+    kills = 400 if pytestconfig.getoption("--long") else 2
     command = [sys.executable, str(HERE / "fork_cycles.py"), str(tmp_path), "at-the-disk", "3"]
     ran = subprocess.run(
         [*command, str(kills), "joined"], check=False, capture_output=True, text=True
@@ -69,7 +69,7 @@ def test_killed_where_a_few_rows_are_joined_with_many(
 
 def test_killed_while_files_are_merged(tmp_path: Path, pytestconfig: pytest.Config) -> None:
     """The same where files of answers are merged: the same files, with the same rows."""
-    kills = 400 if pytestconfig.getoption("--long") else 6
+    kills = 400 if pytestconfig.getoption("--long") else 3
     command = [sys.executable, str(HERE / "fork_cycles.py"), str(tmp_path), "at-the-disk", "7"]
     ran = subprocess.run(
         [*command, str(kills), "compact"], check=False, capture_output=True, text=True

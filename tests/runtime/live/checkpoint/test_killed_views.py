@@ -24,7 +24,7 @@ HERE = Path(__file__).parent.parent.parent
 @pytest.mark.parametrize("stage", [*STAGES, "full-disk", "renewed-logs"])
 def test_killed_over_views(stage: str, tmp_path: Path, pytestconfig: pytest.Config) -> None:
     """Output and state, byte by byte, are those of a run that nothing happened to."""
-    kills = 400 if pytestconfig.getoption("--long") else 3
+    kills = 400 if pytestconfig.getoption("--long") else 2
     script = [sys.executable, str(HERE / "fork_cycles.py")]
     command = [*script, str(tmp_path), stage, "7", str(kills), "views"]
     ran = subprocess.run(command, check=False, capture_output=True, text=True)
