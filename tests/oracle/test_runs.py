@@ -131,13 +131,13 @@ def check(seed: int, groups: bool) -> None:
     compare_answers(random, Stacked(text, duck, tuple(names)), nulls, union, (catalog, data))
 
 
-@budget(0.3)
+@budget(1.5)
 @given(seed=SEEDS)
 def test_groups_of_runs(seed: int) -> None:
     check(seed, True)
 
 
-@budget(0.15)
+@budget(0.7)
 @given(seed=SEEDS)
 def test_windows_of_runs(seed: int) -> None:
     check(seed, False)
