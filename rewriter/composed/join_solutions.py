@@ -105,9 +105,9 @@ def join_solutions(
         made = open_static(union, how.moment(streams), catalog) if static else None
         if made is None:
             in_time = _is_in_time(union)
-            read = (
-                list_read(_drop_first(union), catalog) if in_time else list_streams(union, catalog)
-            )
+            read = list_streams(union, catalog)
+            if in_time:  # of nothing the first moment alone is read
+                read = list_read(_drop_first(union), catalog) or list_read(union, catalog)
             single = words.count("GRAPH") == 1 and len(read) == 1
             stands = union.standing
             single = single or (stands is not None and (in_time or stands.waited))

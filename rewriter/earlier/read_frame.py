@@ -147,13 +147,13 @@ def read_frame(
 
     order = window.args.get("order")
     ordered = [] if order is None else list(order.expressions)
-    columns, moment = [], False
+    columns = []
     within: list[TimeBucket] = []
     parts = window.args.get("partition_by") or ()
-    runs = None if is_place(window) else split_runs(parts, stream, scope)
+    timed = any(_is_time(tree, stream, scope) for tree in parts)
+    runs = None if timed else split_runs(parts, stream, scope)
     for tree in parts if runs is None else ():
         if _is_time(tree, stream, scope):
-            moment = True
             continue
         if (bucket := _read_bucket(tree, stream, scope)) is not None:
             within.append(bucket)
@@ -161,7 +161,7 @@ def read_frame(
         if not isinstance(tree, exp.Column):
             raise refuse(f"{show_sql(tree)} in a window", "name a column")
         columns.append(scope.resolve(tree.table or None, tree.name, line_of(tree)).column)
-    if moment:
+    if timed:
         return _read_moment(window, tuple(dict.fromkeys(columns)), refuse)
     if not ordered or ordered[0].args.get("desc"):
         raise refuse(f"the order of {show_sql(window)}", f"ORDER BY {stream.timestamp}")

@@ -23,7 +23,7 @@ def list_rising_columns(stream: Stream, catalog: Catalog) -> Keys:
     """The columns of a stream of which each row has no less than the rows of the same key before
     it: timestamps; of rows that are given later, their own time, which is in the order of their
     key; and counts, greatest values and sums of what is not below 0, of all rows of a key so far,
-    but for those that have few values.
+    but for those that have few values, or are in an order of the rows of one time.
 
     Args:
         stream: of a catalog; of one that is declared these are timestamps alone.
@@ -39,7 +39,7 @@ def list_rising_columns(stream: Stream, catalog: Catalog) -> Keys:
         found[meeting.time] = key
         found[stream.timestamp] = frozenset()
     for counted in meeting.columns:
-        whole = counted.runs and not meeting.within and not meeting.run
+        whole = counted.runs and not (meeting.within or meeting.run or meeting.ties)
         if whole and _rises(counted, base) and not _is_finite(stream, counted.name):
             found[counted.name] = key
     return found

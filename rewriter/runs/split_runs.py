@@ -136,7 +136,8 @@ def _read_difference(
     numbers = {}
     for _, meeting in list_levels(stream, scope.catalog):
         for counted in meeting.columns:
-            plain = counted.argument is None and not (meeting.within or meeting.run)
+            cut = meeting.within or meeting.run or meeting.ties
+            plain = counted.argument is None and not cut
             if counted.function == "count" and counted.runs and plain and not counted.last:
                 numbers[counted.name] = frozenset(meeting.key)
     sides = [_name(side, scope) for side in (tree.this, tree.expression)]

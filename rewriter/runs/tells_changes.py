@@ -38,7 +38,7 @@ def list_told_changes(stream: Stream, column: str, catalog: Catalog) -> frozense
             return frozenset()
         found = set()
         for _, lower in levels[number + 1 :]:
-            if {*lower.key} == {*meeting.key} and not lower.after:
+            if {*lower.key} == {*meeting.key} and not (lower.after or lower.ties or meeting.ties):
                 base = catalog.streams[lower.base]
                 found |= {
                     before.argument.column

@@ -245,7 +245,8 @@ def list_bucketed(select: "exp.Select", alias: str) -> frozenset[str]:
         if isinstance(item, exp.Literal) and item.is_int and 0 < int(item.name) <= len(given):
             item = select.selects[int(item.name) - 1].unalias()
         made = given.get(item.name.lower(), item) if isinstance(item, exp.Column) else item
-        if is_grid(made) or isinstance(made, (exp.Cast, exp.TryCast)):
+        cast = isinstance(made, (exp.Cast, exp.TryCast)) and made.to.is_type("date")
+        if cast or is_grid(made):
             columns = [
                 c for c in made.find_all(exp.Column) if c.table.lower() in ("", alias.lower())
             ]

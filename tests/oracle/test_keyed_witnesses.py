@@ -188,6 +188,17 @@ def test_what_all_keys_say_together_is_not_refuted(text: str) -> None:
     assert refute_keyed(union, OPEN, Statistics()) is None
 
 
+def test_means_of_values_that_differ_are_not_refuted() -> None:
+    """A value may be the mean of the others, so that it may go unseen."""
+    text = spell("SELECT AVG(x.a) AS c0 FROM s AS x WHERE NOT EXISTS LATER")[0]
+    assert refute_keyed(parse_sql(text, OPEN, name="q", file="q.sql"), OPEN, Statistics())
+    catalog = relax(OPEN, ("a",))
+    keyed = replace(catalog.streams["s"], keys=(("a",),))
+    catalog = replace(catalog, streams={**catalog.streams, "s": keyed})
+    union = parse_sql(text, catalog, name="q", file="q.sql")
+    assert refute_keyed(union, catalog, Statistics()) is None
+
+
 @pytest.mark.parametrize(
     ("text", "apart"),
     [

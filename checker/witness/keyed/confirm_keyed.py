@@ -54,13 +54,15 @@ class Way:
     """The keys by which something of a query is told of each value by itself. `columns`: which
     groups change, by these, is what is told so (None: all is). `mixed`: this may depend on how many
     others there are, which are all alike: a mean stays for one number of them at most, or for all;
-    an extreme for none, for all, or for those between. `first`: of all values, the rows with so
+    an extreme for none, for all, or for those between; `rows`: that are counted so, and of what
+    there are extremes and means, which is alike of all values (None: of nothing). `first`: of all values, the rows with so
     many first numbers are told (0: all are): where none of the others is ever among them, these say
     nothing, however many there are, as all are alike."""
 
     keys: Keys
     columns: tuple[str, ...] | None = None
     mixed: bool = False
+    rows: tuple[SpjUnion, tuple[str, ...]] | None = None
     first: int = 0
 
 
@@ -70,7 +72,8 @@ def list_ways(union: SpjUnion, catalog: Catalog) -> Iterator[Way]:
         yield Way(keys)
     if (counted := drop_counts(union)) is not None:
         for keys in find_keys(counted.rows, catalog):
-            yield Way(keys, counted.columns, counted.mixed)
+            compared = (counted.rows, counted.compared) if counted.compared else None
+            yield Way(keys, counted.columns, counted.mixed, compared)
     if (numbered := drop_numbers(union)) is not None:
         rows, first = numbered
         for keys in find_keys(rows, catalog):
@@ -99,6 +102,8 @@ def tells_apart(union: SpjUnion, catalog: Catalog, witness: Witness, way: Way) -
         return (changed, before) if way.first else (changed,)
 
     try:
+        if way.rows is not None and not _are_alike(*way.rows, catalog, witness):
+            return False
         for i in everything:
             alone = [change(i, there) for there in (set(), {i})]
             if alone[0][0] == alone[1][0] or alone[0][1:] != alone[1][1:]:
@@ -114,6 +119,28 @@ def tells_apart(union: SpjUnion, catalog: Catalog, witness: Witness, way: Way) -
     except (UnknownAnswerError, RepeatedError):
         return False
     return True
+
+
+def _are_alike(
+    rows: SpjUnion, columns: tuple[str, ...], catalog: Catalog, witness: Witness
+) -> bool:
+    """Whether each optional tuple, and its suffix with it and without, make rows of the same values
+    of some columns."""
+    made = set()
+    for i in range(witness.size):
+        found = []
+        for there in (set[int](), {i}):
+            names, before, changed = _change(rows, catalog, witness, i, there)
+            place = [names.index(n) for n in columns if n in names]
+            if len(place) < len(columns):
+                return False
+            for told in (before, changed):
+                shown: Counter[tuple[Any, ...]] = Counter()
+                for row, count in told.items():
+                    shown[tuple(row[p] for p in place)] += count
+                found.append(frozenset(shown.items()))
+        made.add(tuple(found))
+    return len(made) == 1
 
 
 def _shares(witness: Witness, catalog: Catalog, keys: Keys, gap_us: int) -> bool:

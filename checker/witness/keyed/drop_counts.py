@@ -16,11 +16,13 @@ or for none."""
 class Counts:
     """Rows that are counted, or added up, in groups at last. `rows`: the query of them; `columns`:
     by which the groups are told apart; `mixed`: whether a row may leave its group as it was, since
-    there are others in it (extremes and means, not beside a count)."""
+    there are others in it (extremes and means, not beside a count); `compared`: of what there are
+    extremes and means."""
 
     rows: SpjUnion
     columns: tuple[str, ...]
     mixed: bool
+    compared: tuple[str, ...]
 
 
 def drop_counts(union: SpjUnion) -> Counts | None:
@@ -51,7 +53,10 @@ def drop_counts(union: SpjUnion) -> Counts | None:
         made = replace(union, aggregation=replace(groups, around=None, columns=columns))
     else:
         return None
-    return Counts(made, outer.group, _is_mixed(outer)) if _only_adds(outer) else None
+    if not _only_adds(outer):
+        return None
+    compared = (a.argument for a in outer.aggregates if a.function in _BESIDE and a.argument)
+    return Counts(made, outer.group, _is_mixed(outer), tuple(dict.fromkeys(compared)))
 
 
 def drop_numbers(union: SpjUnion) -> tuple[SpjUnion, int] | None:

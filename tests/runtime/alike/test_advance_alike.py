@@ -116,7 +116,7 @@ def test_together_is_alone(
     style: str, grouped: bool, monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config
 ) -> None:
     together: Counter[str] = Counter()
-    for seed in range(300 if pytestconfig.getoption("--long") else 4):
+    for seed in range(300 if pytestconfig.getoption("--long") else 8):
         case, alone, whole = _find(style, seed, grouped=grouped)
         together += compare(case, (alone, whole), seed, monkeypatch)
     assert together["queries"] if style == "keyed" else together["rows"], together

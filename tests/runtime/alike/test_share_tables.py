@@ -105,7 +105,7 @@ def _run(jobs: list[LiveJob], batches: list[dict[str, pa.Table]], random: Random
 @pytest.mark.parametrize("style", sorted(STYLES))
 def test_shared_is_alone(style: str, pytestconfig: pytest.Config) -> None:
     counted: Counter[str] = Counter()
-    for seed in range(200 if pytestconfig.getoption("--long") else 2):
+    for seed in range(200 if pytestconfig.getoption("--long") else 4):
         case, jobs = _find_jobs(style, seed)
         streams = {h.stream.name for job in jobs for h in job.histories}
         batches = cut_arrivals(case, Random(seed), streams)
