@@ -55,9 +55,9 @@ class Way:
     groups change, by these, is what is told so (None: all is). `mixed`: this may depend on how many
     others there are, which are all alike: a mean stays for one number of them at most, or for all;
     an extreme for none, for all, or for those between; `rows`: that are counted so, and of what
-    there are extremes and means, which is alike of all values (None: of nothing). `first`: of all values, the rows with so
-    many first numbers are told (0: all are): where none of the others is ever among them, these say
-    nothing, however many there are, as all are alike."""
+    there are extremes and means, which is alike of all values (None: of nothing). `first`: of all
+    values, the rows with so many first numbers are told (0: all are): where none of the others is
+    ever among them, these say nothing, however many there are, as all are alike."""
 
     keys: Keys
     columns: tuple[str, ...] | None = None
