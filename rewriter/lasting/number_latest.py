@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 def number_latest(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """`FROM (SELECT * FROM s QUALIFY RANK() OVER (PARTITION BY k ORDER BY ts DESC) = 1) AS s WHERE
     s.ts <= NOW() - …` for `FROM s WHERE s.ts <= NOW() - … AND NOT EXISTS (SELECT 1 FROM s AS z
-    WHERE z.k = s.k AND z.ts > s.ts)`, of keys that have a value; of rows of which something holds,
-    if it is said of both. Others stay as they are.
+    WHERE z.k = s.k AND z.ts > s.ts)`, or `s.ts = (SELECT MAX(z.ts) FROM s AS z WHERE z.k = s.k)`,
+    of keys that have a value; of rows of which something holds, if it is said of both. Others stay
+    as they are.
 
     Args:
         tree: the query, whose names are as they were written; it is not changed.
@@ -57,8 +58,8 @@ def _read(
     said of the row, too (None: it says something else)."""
     from sqlglot import exp
 
-    rows = condition.this.this if isinstance(condition, exp.Not) else None
-    if not isinstance(condition.this, exp.Exists) or not isinstance(rows, exp.Select):
+    rows, greatest = _list_rows(condition, alias, stream)
+    if rows is None:
         return None
     start, where = rows.args.get("from_"), rows.args.get("where")
     more = {k for k, v in rows.args.items() if v} - {"expressions", "from_", "where"}
@@ -101,7 +102,36 @@ def _read(
         if column is None or (column.nullable and not told):
             return None
         same += [c for c in told if c not in same]
-    return (keys, same) if keys and later == 1 else None
+    return (keys, same) if keys and later == (not greatest) else None
+
+
+def _list_rows(
+    condition: "exp.Expr", alias: str, stream: Stream
+) -> "tuple[exp.Select | None, bool]":
+    """The rows that a condition is about, NOT EXISTS or `ts = (SELECT MAX(ts) FROM …)` of a row's
+    time; and whether it is the latter (None: it is neither)."""
+    from sqlglot import exp
+
+    if isinstance(condition, exp.Not) and isinstance(condition.this, exp.Exists):
+        rows = condition.this.this
+        return (rows, False) if isinstance(rows, exp.Select) else (None, False)
+    if not isinstance(condition, exp.EQ):
+        return None, False
+    for own, value in (
+        (condition.this, condition.expression),
+        (condition.expression, condition.this),
+    ):
+        rows = value.this if isinstance(value, exp.Subquery) else None
+        if not isinstance(rows, exp.Select) or not isinstance(own, exp.Column):
+            continue
+        made = rows.selects[0].unalias() if len(rows.selects) == 1 else None
+        of = made.this if isinstance(made, exp.Max) else None
+        if not isinstance(of, exp.Column) or of.table.lower() == alias.lower():
+            continue
+        times = [c.name.lower() for c in (own, of)]
+        if times == [stream.timestamp.lower()] * 2 and own.table.lower() in ("", alias.lower()):
+            return rows, True
+    return None, False
 
 
 def _is_told(condition: "exp.Expr", key: str, alias: str) -> bool:
