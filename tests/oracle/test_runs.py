@@ -26,7 +26,7 @@ CHANGES = (
     "CASE WHEN LAG({0}) OVER (" + BY + ") = {0} THEN 0 ELSE 2 END",
     "CASE WHEN {0} = 'x' AND LAG({0}) OVER (" + BY + ") <> 'x' THEN 1 END",
 )
-CALLS = ("COUNT(*)", "SUM(a)", "MIN(a)", "MAX(b)", "AVG(b)", "COUNT(g)", "MIN(ts)", "MAX(ts)")
+CALLS = ("COUNT(*)", "SUM(a)", "MIN(a)", "MAX(b)", "ROUND(AVG(b), 9)", "COUNT(g)", "MIN(ts)", "MAX(ts)")
 
 
 def make_runs(random: Random) -> tuple[str, str, str, str]:
