@@ -26,7 +26,7 @@ CHANGES = (
     "CASE WHEN LAG({0}) OVER (" + BY + ") = {0} THEN 0 ELSE 2 END",
     "CASE WHEN {0} = 'x' AND LAG({0}) OVER (" + BY + ") <> 'x' THEN 1 END",
 )
-CALLS = ("COUNT(*)", "SUM(a)", "MIN(a)", "MAX(b)", "ROUND(AVG(b), 9)", "COUNT(g)", "MIN(ts)", "MAX(ts)")
+CALLS = ("COUNT(*)", "SUM(a)", "MIN(a)", "MAX(b)", "AVG(b)", "COUNT(g)", "MIN(ts)", "MAX(ts)")
 
 
 def make_runs(random: Random) -> tuple[str, str, str, str]:
@@ -56,6 +56,7 @@ def make_groups(random: Random) -> tuple[str, str, list[str], list[str]]:
     """A query, what DuckDB is asked, its columns, and those that may be NULL."""
     rows, run, key, told = make_runs(random)
     calls = random.sample(CALLS, k=random.randint(1, 3))
+    calls = [f"ROUND({c}, 9)" if "AVG" in c else c for c in calls]  # DuckDB's, by windows or not
     if random.random() < 0.3:
         calls.append("COUNT(*) FILTER (WHERE a > 0)")
     if told and random.random() < 0.4:
