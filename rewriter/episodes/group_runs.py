@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _READ = {"expressions", "from_", "where", "group", "having"}
 
 
-def read_windows(select: "exp.Select", catalog: Catalog) -> Catalog:
+def read_windows(select: "exp.Select", catalog: Catalog, *, alone: bool) -> Catalog:
     """Read the windows of a SELECT whose subqueries have been merged, and its groups of runs, in
     place; the catalog with the streams that these make.
 
@@ -31,12 +31,13 @@ def read_windows(select: "exp.Select", catalog: Catalog) -> Catalog:
     Args:
         select: with names that are resolved.
         catalog: the tables.
+        alone: no other SELECT has rows of its groups, as those of the parts of a UNION have.
 
     Raises:
         SqlRefusal: as `read_counted`; or runs are asked for what is not known of the rows so far.
     """
     catalog = read_counted(select, catalog, merged=True)
-    found = _find_runs(select, catalog)
+    found = _find_runs(select, catalog) if alone else None
     if found is None:
         return catalog
     made = select.copy()
@@ -105,6 +106,9 @@ class _Groups:
                     column.replace(exp.Paren(this=names[column.name.lower()].copy()))
             holder.append("expressions", said)
         name_aggregates(holder)
+        for call in holder.find_all(exp.CountIf):
+            one = exp.Case(ifs=[exp.If(this=call.this.copy(), true=exp.Literal.number(1))])
+            call.replace(exp.Count(this=one))
         for call in _outermost(holder):
             if self._has_one_value(call):
                 call.replace(exp.Paren(this=call.this.copy()))

@@ -146,7 +146,8 @@ class _Merger:
         flat, inner, items = self._list_items(select, around)
         if not items:
             read_from(select, self.catalog)  # which says that there is no FROM
-        if prod(len(parts) for parts in inner.values()) > MAX_ALTERNATIVES:
+        ways = prod(len(parts) for parts in inner.values())
+        if ways > MAX_ALTERNATIVES:
             raise SqlRefusal(
                 f"the parts of UNION ALL meet in more than {MAX_ALTERNATIVES:,} ways",
                 why="each way is a query of its own",
@@ -165,7 +166,7 @@ class _Merger:
             }
             resolve_names(whole, known)
             join_inner(whole, chosen)
-            self.catalog = read_windows(whole, self.catalog)
+            self.catalog = read_windows(whole, self.catalog, alone=ways == 1)
             made.append(whole)
         return made
 

@@ -79,3 +79,24 @@ def test_rows_that_are_left_out_between_hide_changes() -> None:
     meeting = union.blocks[-1].meeting
     assert isinstance(meeting, Preceding)
     assert "g" in meeting.key
+
+
+def test_groups_over_several_parts_are_not_of_one() -> None:
+    """The rows of one day of a key may be of each part."""
+    day = "TIME_BUCKET(INTERVAL '3' MICROSECOND, ts)"
+    parts = " UNION ALL ".join(
+        f"SELECT h, ts, LEAD(ts) OVER ({BY}) AS next FROM {name} WHERE h IS NOT NULL"
+        for name in ("s", "t")
+    )
+    text = f"SELECT h, {day} AS d, COUNT(*) AS c FROM ({parts}) AS x GROUP BY h, {day}"
+    assert parse_sql(text, KEYED, name="q", file="q.sql").aggregation is not None
+    one = text.replace(parts, parts.partition(" UNION")[0])
+    assert parse_sql(one, KEYED, name="q", file="q.sql").aggregation is None
+
+
+def test_conditions_are_counted() -> None:
+    inner = f"(SELECT *, COUNT_IF(g = 'x') OVER ({BY}) AS n FROM s WHERE h IS NOT NULL) AS x"
+    shown = "SELECT h, n, COUNT_IF(a > 0) AS c, COUNT(*) FILTER (WHERE a > 0) AS d"
+    union = parse_sql(f"{shown} FROM {inner} GROUP BY h, n", KEYED, name="q", file="q.sql")
+    assert union.aggregation is None
+    assert len({str(output) for _, output in union.disjuncts[0].outputs[2:]}) == 1
