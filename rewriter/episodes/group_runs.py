@@ -106,9 +106,9 @@ class _Groups:
                     column.replace(exp.Paren(this=names[column.name.lower()].copy()))
             holder.append("expressions", said)
         name_aggregates(holder)
-        for call in holder.find_all(exp.CountIf):
-            one = exp.Case(ifs=[exp.If(this=call.this.copy(), true=exp.Literal.number(1))])
-            call.replace(exp.Count(this=one))
+        for counts in list(holder.find_all(exp.CountIf)):
+            one = exp.Case(ifs=[exp.If(this=counts.this.copy(), true=exp.Literal.number(1))])
+            counts.replace(exp.Count(this=one))
         for call in _outermost(holder):
             if self._has_one_value(call):
                 call.replace(exp.Paren(this=call.this.copy()))
