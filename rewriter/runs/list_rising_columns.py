@@ -52,7 +52,9 @@ def list_levels(stream: Stream, catalog: Catalog) -> Iterator[tuple[Stream, Prec
     while (meeting := catalog.preceding.get(stream.name)) is not None:
         yield stream, meeting
         only = set() if meeting.only is None else set(_list_fields(meeting.only))
-        if meeting.after or not only <= {*meeting.key}:
+        below = catalog.preceding.get(meeting.base)
+        same = below is not None and below.only == meeting.only  # it leaves none out again
+        if meeting.after or not (same or only <= {*meeting.key}):
             return
         stream = catalog.streams[meeting.base]
 

@@ -1,5 +1,7 @@
 """Whether a number rises wherever a column has another value than in the row before."""
 
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
@@ -12,7 +14,8 @@ from ontoweir.mappings.model.expression import (
     UserCall,
     Value,
 )
-from ontoweir.mappings.model.preceding import Counted
+from ontoweir.mappings.model.never_null import never_null
+from ontoweir.mappings.model.preceding import Counted, Preceding
 from ontoweir.rewriter.runs.list_rising_columns import list_levels
 
 
@@ -39,13 +42,13 @@ def list_told_changes(stream: Stream, column: str, catalog: Catalog) -> frozense
         found = set()
         for _, lower in levels[number + 1 :]:
             if {*lower.key} == {*meeting.key} and not (lower.after or lower.ties or meeting.ties):
-                base = catalog.streams[lower.base]
+                there = {*never_null(catalog.streams[lower.base]), *_list_told(lower)}
                 found |= {
                     before.argument.column
                     for before in lower.columns
                     if _is_of_row_before(before)
                     and isinstance(before.argument, Field)
-                    and _rises(counted, before.name, before.argument.column, base)
+                    and _rises(counted, before.name, before.argument.column, there)
                 }
         return frozenset(found)
     return frozenset()
@@ -55,13 +58,29 @@ def _is_of_row_before(counted: Counted) -> bool:
     return counted.function == "first" and (counted.first, counted.last) == (1, 1)
 
 
-def _rises(counted: Counted, before: str, column: str, base: Stream) -> bool:
-    """Whether what is added is more than nothing where two values are not the same."""
-    known = base.column(column)
-    if counted.argument is None or known is None:
+def _list_told(meeting: Preceding) -> Iterator[str]:
+    """The columns that have a value in all rows that count."""
+    todo = [] if meeting.only is None else [meeting.only]
+    while todo:
+        match todo.pop():
+            case Call(function=Function.AND, arguments=both):
+                todo += both
+            case Call(
+                function=Function.NOT,
+                arguments=(Call(function=Function.IS_NULL, arguments=(Field(column=column),)),),
+            ):
+                yield column
+            case _:
+                pass
+
+
+def _rises(counted: Counted, before: str, column: str, there: AbstractSet[str]) -> bool:
+    """Whether what is added is more than nothing where two values are not the same, or one is
+    missing: it may be, if it is not among those that are `there`, declared so or not."""
+    if counted.argument is None:
         return False
     pairs: list[tuple[Any, Any]] = [("a", "b")]
-    pairs += [(None, "b"), ("a", None)] if known.nullable else []
+    pairs += [] if column in there else [(None, "b"), ("a", None)]
     try:
         added = [_compute(counted.argument, {before: b, column: c}) for b, c in pairs]
     except _Other:

@@ -18,10 +18,12 @@ NULL = replace(
 )
 
 
-def _find_key(begun: str, total: str = "SUM(began)", null: bool = False) -> tuple[str, ...]:
+def _find_key(
+    begun: str, total: str = "SUM(began)", null: bool = False, said: str = "h IS NOT NULL"
+) -> tuple[str, ...]:
     """The key of the rows of which each run's last one is told."""
     there = "h IS NOT NULL AND g IS NOT NULL" if not null else "h IS NOT NULL"
-    rows = f"(SELECT *, {begun} AS began FROM s WHERE h IS NOT NULL) AS y"
+    rows = f"(SELECT *, {begun} AS began FROM s WHERE {said}) AS y"
     inner = f"(SELECT *, {total} OVER ({BY}) AS n FROM {rows}) AS x"
     text = f"SELECT h, g, n, COUNT(*) AS c FROM {inner} WHERE {there} GROUP BY h, g, n"
     union = parse_sql(text, NULL if null else KEYED, name="q", file="q.sql")
@@ -36,9 +38,7 @@ def _find_key(begun: str, total: str = "SUM(began)", null: bool = False) -> tupl
     [
         f"CASE WHEN g IS DISTINCT FROM {LAG} THEN 1 ELSE 0 END",
         f"CASE WHEN g = {LAG} THEN 0 ELSE 1 END",
-        f"CASE WHEN {LAG} <> g THEN 3 END",
         f"CASE WHEN {LAG} = g AND g IS NOT NULL THEN 0 ELSE 1 END",
-        f"CASE WHEN g <> {LAG} OR {LAG} IS NULL THEN 1 ELSE 0 END",
     ],
 )
 def test_numbers_tell_changes(begun: str) -> None:
@@ -50,6 +50,8 @@ def test_numbers_tell_changes(begun: str) -> None:
     [
         f"CASE WHEN g = 'x' AND {LAG} <> 'x' THEN 1 ELSE 0 END",
         f"CASE WHEN g = {LAG} THEN 1 ELSE 0 END",
+        f"CASE WHEN {LAG} <> g THEN 3 END",  # x, NULL, y, NULL, x
+        f"CASE WHEN g <> {LAG} OR {LAG} IS NULL THEN 1 ELSE 0 END",
         f"CASE WHEN g <> {LAG} AND a > 0 THEN 1 ELSE 0 END",
         f"CASE WHEN a <> LAG(a) OVER ({BY}) THEN 1 ELSE 0 END",
         f"CASE WHEN g <> LAG(g, 2) OVER ({BY}) THEN 1 ELSE 0 END",
@@ -63,11 +65,17 @@ def test_numbers_of_others_do_not(begun: str) -> None:
 def test_of_values_that_may_be_null_it_is_said_too() -> None:
     assert _find_key(f"CASE WHEN g IS DISTINCT FROM {LAG} THEN 1 ELSE 0 END", null=True) == ("h",)
     assert _find_key(f"CASE WHEN g = {LAG} THEN 0 ELSE 1 END", null=True) == ("h",)
-    assert _find_key(f"CASE WHEN g <> {LAG} THEN 1 ELSE 0 END") == ("h",)
+
+
+def test_of_rows_that_have_values_it_is_not_said() -> None:
+    said = "h IS NOT NULL AND g IS NOT NULL"
+    assert _find_key(f"CASE WHEN g <> {LAG} THEN 1 ELSE 0 END", said=said) == ("h",)
+    assert _find_key(f"CASE WHEN {LAG} <> g THEN 3 END", null=True, said=said) == ("h",)
 
 
 def test_a_count_rises_with_values_that_are_there() -> None:
-    assert _find_key(f"CASE WHEN g <> {LAG} THEN 1 END", "COUNT(began)") == ("h",)
+    other = f"CASE WHEN g = {LAG} THEN NULL ELSE 1 END"
+    assert _find_key(other, "COUNT(began)") == ("h",)
     assert _find_key(f"CASE WHEN g = {LAG} THEN 1 END", "COUNT(began)") == ("h", "g")
 
 
