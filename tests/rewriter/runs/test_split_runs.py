@@ -108,3 +108,19 @@ def test_conditions_are_counted() -> None:
     union = parse_sql(f"{shown} FROM {inner} GROUP BY h, n", KEYED, name="q", file="q.sql")
     assert union.aggregation is None
     assert len({str(output) for _, output in union.disjuncts[0].outputs[2:]}) == 1
+
+
+def test_rows_of_one_time_are_in_several_orders() -> None:
+    """A count in one of them is none in the other."""
+    begun = f"CASE WHEN g = LAG(g) OVER ({BY}, a) THEN 0 ELSE 1 END"
+    for order, groups in (("", False), (", b", True)):
+        rows = f"(SELECT *, {begun} AS began FROM s WHERE h IS NOT NULL) AS y"
+        inner = f"(SELECT *, SUM(began) OVER ({BY}{order}) AS n FROM {rows}) AS x"
+        text = f"SELECT h, n, COUNT(*) AS c FROM {inner} GROUP BY h, n"
+        union = parse_sql(text, KEYED, name="q", file="q.sql")
+        assert (union.aggregation is not None) is groups
+    inner = f"(SELECT *, SUM(began) OVER ({BY}) AS n FROM {rows}) AS x"
+    text = f"SELECT h, g, n, COUNT(*) AS c FROM {inner} WHERE g IS NOT NULL GROUP BY h, g, n"
+    meeting = parse_sql(text, KEYED, name="q", file="q.sql").blocks[-1].meeting
+    assert isinstance(meeting, Preceding)
+    assert meeting.key == ("h", "g")
