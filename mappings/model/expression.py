@@ -261,6 +261,18 @@ def parts_of(expression: Expression) -> Iterator[Expression]:
         yield from parts_of(part)
 
 
+def conjuncts_of(condition: "Expression | None") -> "Iterator[Expression]":
+    """What is true wherever a condition is: the sides of AND (None: nothing)."""
+    match condition:
+        case None:
+            pass
+        case Call(function=Function.AND, arguments=sides):
+            for side in sides:
+                yield from conjuncts_of(side)
+        case _:
+            yield condition
+
+
 def fields_of(expression: Expression) -> dict[str, Field]:
     """The columns that an expression reads, by name, in order."""
     return {p.column: p for p in parts_of(expression) if isinstance(p, Field)}

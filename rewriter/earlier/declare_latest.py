@@ -1,6 +1,6 @@
 """The latest row of each key of a stream, as a relation that changes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -10,15 +10,14 @@ from ontoweir.mappings.model.catalog import (
     ANSWERS,
     Catalog,
     Column,
-    FloatType,
     Stream,
     TimestampType,
     VersionsOf,
 )
-from ontoweir.mappings.model.expression import Call, Expression, Field, Function, Value
 from ontoweir.mappings.model.show_values import advise_key
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql_expressions.read_row_expression import read_row_expression
+from ontoweir.rewriter.runs.list_pinned import list_pinned
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -55,7 +54,7 @@ def declare_latest(
     stream, key, only = of.stream, of.key, None
     if of.only is not None:
         only = read_row_expression(of.only, Scope(catalog, {stream.name: stream}))
-    told = {*key, stream.timestamp, *_list_pinned(only)}
+    told = {*key, stream.timestamp, *list_pinned(only)}
     if not any(set(known) <= told for known in stream.keys):
         raise SqlRefusal(
             f"{what}, where {stream.name} may have several rows of one timestamp",
@@ -100,19 +99,3 @@ def declare_latest(
         ),
     )
     return made, replace(catalog, streams={**catalog.streams, name: made})
-
-
-def _list_pinned(condition: Expression | None) -> Iterator[str]:
-    """The columns that have one value in all rows of which a condition is true."""
-    match condition:
-        case Call(function=Function.AND, arguments=parts):
-            for part in parts:
-                yield from _list_pinned(part)
-        case Call(
-            function=Function.EQUAL,
-            arguments=(Field() as column, Value()) | (Value(), Field() as column),
-        ):
-            if not isinstance(column.type, FloatType):  # 0 and -0 are equal, and two values
-                yield column.column
-        case _:
-            return

@@ -97,6 +97,8 @@ class _Groups:
         select = self.select
         having = select.args.get("having")
         shown = [e.unalias() for e in select.expressions]
+        if not all(map(self._is_grouped, shown)):
+            return None
         names = {e.alias.lower(): e.unalias() for e in select.expressions if e.alias}
         holder = exp.Select(expressions=[exp.Paren(this=tree.copy()) for tree in shown])
         if having is not None:
@@ -124,8 +126,6 @@ class _Groups:
         for call in _outermost(holder):
             call.replace(exp.Paren(this=counted[call].unalias().copy()))
         made = [paren.this.copy() for paren in holder.expressions]
-        if not self._is_grouped(made, [*counted.values()]):
-            return None
         items = [
             exp.alias_(tree, item.alias_or_name, quoted=True) if item.alias_or_name else tree
             for tree, item in zip(made, select.expressions, strict=False)
@@ -185,20 +185,15 @@ class _Groups:
         plain = isinstance(call, (exp.AnyValue, exp.Min, exp.Max, exp.First, exp.Last))
         return plain and isinstance(of, exp.Column) and of.name in self.runs.told
 
-    def _is_grouped(self, shown: "list[exp.Expr]", counted: "list[exp.Expr]") -> bool:
-        """Whether nothing is shown but what is grouped by, counted, or the same in each run."""
+    def _is_grouped(self, tree: "exp.Expr") -> bool:
+        """Whether something shows nothing but what is grouped by, and aggregates."""
         from sqlglot import exp
 
-        known = {*self.keys, *(one.unalias() for one in counted)}
-
-        def is_known(tree: "exp.Expr") -> bool:
-            if tree in known or tree.unnest() in known:
-                return True
-            if isinstance(tree, exp.Column):
-                return tree.name in self.runs.told
-            return all(is_known(child) for child in tree.iter_expressions())
-
-        return all(map(is_known, shown))
+        if tree in self.keys or tree.unnest() in self.keys or isinstance(tree, exp.AggFunc):
+            return True
+        return not isinstance(tree, exp.Column) and all(
+            map(self._is_grouped, tree.iter_expressions())
+        )
 
     def _refuse(self, calls: "list[exp.Expr]", error: SqlRefusal) -> SqlRefusal:
         shown = ", ".join(map(show_sql, calls))

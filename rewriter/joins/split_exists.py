@@ -9,6 +9,7 @@ from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
+from ontoweir.rewriter.reshaped.compute_constant import compute_constant
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -225,8 +226,7 @@ def _vary_values(part: "exp.Select", catalog: Catalog) -> None:
         value = item.unalias()
         if isinstance(value, exp.Boolean):
             alias, name = plain[0]
-            missing = exp.column(name, alias, quoted=True).is_(exp.null())
-            made = exp.Case(ifs=[exp.If(this=missing, true=value.copy())], default=value.copy())
+            made = compute_constant(value, exp.column(name, alias, quoted=True))
             item.replace(exp.alias_(made, item.alias_or_name or "value", quoted=True))
 
 

@@ -6,6 +6,7 @@ from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_scope import Scope, column_names, find_name
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
+from ontoweir.rewriter.lasting.list_dated import list_dated
 from ontoweir.rewriter.lasting.read_delay import read_delay
 from ontoweir.rewriter.windows.read_sql_windows import is_now
 
@@ -27,16 +28,12 @@ def number_latest(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     from sqlglot import exp
 
     made = tree.copy()
-    for select in list(made.find_all(exp.Select)):
-        where, start = select.args.get("where"), select.args.get("from_")
-        if where is None or start is None or not any(map(is_now, where.walk())):
-            continue
-        item = start.this
+    for select, item in list_dated(made):
         name = find_name(item.name, catalog.streams) if isinstance(item, exp.Table) else None
         scope = list_tables(select, catalog)
         if name is None or catalog.streams[name].versions or item.alias_or_name not in scope.tables:
             continue
-        alias, said = item.alias_or_name, list(split_conjuncts(where.this))
+        alias, said = item.alias_or_name, list(split_conjuncts(select.args["where"].this))
         late = [c for c in said if any(map(is_now, c.walk()))]
         if read_delay(late, alias, catalog.streams[name], catalog) is None:
             continue

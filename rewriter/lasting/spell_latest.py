@@ -10,6 +10,7 @@ from ontoweir.rewriter.earlier.expand_stars import expand_stars
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.latest_rows import is_plain
 from ontoweir.rewriter.joins.own_nodes import list_own
+from ontoweir.rewriter.lasting.list_dated import list_dated
 from ontoweir.rewriter.lasting.read_delay import read_delay
 from ontoweir.rewriter.windows.read_sql_windows import is_now
 
@@ -33,11 +34,7 @@ def spell_latest(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     from sqlglot import exp
 
     made = tree.copy()
-    for select in list(made.find_all(exp.Select)):
-        where, start = select.args.get("where"), select.args.get("from_")
-        if where is None or start is None or not any(map(is_now, where.walk())):
-            continue
-        item = start.this
+    for select, item in list_dated(made):
         inner = item.this if isinstance(item, exp.Subquery) and is_plain(item) else None
         if not isinstance(inner, exp.Select) or not item.alias:
             continue

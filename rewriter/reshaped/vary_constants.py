@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_scope import find_name
+from ontoweir.rewriter.reshaped.compute_constant import compute_constant
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -103,7 +104,6 @@ def _vary(part: "exp.Select", place: int, catalog: Catalog) -> None:
         exp.to_identifier(held.columns[0].name, quoted=True),
         table=exp.to_identifier(table.alias_or_name, quoted=True),
     )
-    made = exp.Case(
-        ifs=[exp.If(this=column.is_(exp.null()), true=constant.copy())], default=constant.copy()
+    item.replace(
+        exp.alias_(compute_constant(constant, column), item.alias_or_name or "c", quoted=True)
     )
-    item.replace(exp.alias_(made, item.alias_or_name or "c", quoted=True))

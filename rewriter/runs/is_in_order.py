@@ -3,13 +3,14 @@
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Stream
-from ontoweir.mappings.model.expression import Call, Expression, Field, Function, Value
+from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.model.preceding import Preceding
 from ontoweir.mappings.model.time_bucket import CalendarBuckets
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope
 from ontoweir.mappings.sql_expressions.read_row_expression import read_row_expression
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
+from ontoweir.rewriter.runs.list_pinned import list_pinned
 from ontoweir.rewriter.windows.read_sql_grid import (
     is_grid,
     name_value_grid,
@@ -56,16 +57,7 @@ def is_in_order(
 
 def _list_open(meeting: Preceding) -> frozenset[str]:
     """The columns of the key that have several values."""
-    todo, one = [] if meeting.only is None else [meeting.only], set()
-    while todo:
-        match todo.pop():
-            case Call(function=Function.AND, arguments=both):
-                todo += both
-            case Call(function=Function.EQUAL, arguments=(Field(column=column), Value())):
-                one.add(column)
-            case _:
-                pass
-    return frozenset(meeting.key) - one
+    return frozenset(meeting.key) - {*list_pinned(meeting.only)}
 
 
 def _is_so(tree: "exp.Expr", value: "exp.Expr") -> bool:

@@ -10,8 +10,8 @@ from ontoweir.mappings.model.expression import (
     Expression,
     Field,
     Function,
-    UserCall,
     Value,
+    fields_of,
 )
 from ontoweir.mappings.model.preceding import Counted, Preceding
 
@@ -51,7 +51,7 @@ def list_levels(stream: Stream, catalog: Catalog) -> Iterator[tuple[Stream, Prec
     value, or given later."""
     while (meeting := catalog.preceding.get(stream.name)) is not None:
         yield stream, meeting
-        only = set() if meeting.only is None else set(_list_fields(meeting.only))
+        only = set() if meeting.only is None else {*fields_of(meeting.only)}
         below = catalog.preceding.get(meeting.base)
         same = below is not None and below.only == meeting.only  # it leaves none out again
         if meeting.after or not (same or only <= {*meeting.key}):
@@ -93,17 +93,3 @@ def _is_positive(made: Expression, base: Stream) -> bool:
             return isinstance(of.type, BooleanType)
         case _:
             return False
-
-
-def _list_fields(made: Expression) -> Iterator[str]:
-    match made:
-        case Field(column=column):
-            yield column
-        case Call(arguments=arguments) | UserCall(arguments=arguments):
-            for one in arguments:
-                yield from _list_fields(one)
-        case Case(branches=branches, otherwise=otherwise):
-            for one in (otherwise, *(e for branch in branches for e in branch)):
-                yield from _list_fields(one)
-        case Value():
-            pass

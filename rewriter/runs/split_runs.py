@@ -35,7 +35,7 @@ class Runs:
 
 def split_runs(trees: "Sequence[exp.Expr]", stream: Stream, scope: Scope) -> Runs | None:
     """Of columns and computed values of a stream's rows those that stand in runs, and the key that
-    the others are (None: none stands in runs, or another is computed).
+    the others are (None: none stands in runs, or another is computed): docs/theory.md, section 12.
 
     Args:
         trees: what rows are grouped by.

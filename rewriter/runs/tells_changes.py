@@ -13,6 +13,7 @@ from ontoweir.mappings.model.expression import (
     Function,
     UserCall,
     Value,
+    conjuncts_of,
 )
 from ontoweir.mappings.model.never_null import never_null
 from ontoweir.mappings.model.preceding import Counted, Preceding
@@ -60,11 +61,8 @@ def _is_of_row_before(counted: Counted) -> bool:
 
 def _list_told(meeting: Preceding) -> Iterator[str]:
     """The columns that have a value in all rows that count."""
-    todo = [] if meeting.only is None else [meeting.only]
-    while todo:
-        match todo.pop():
-            case Call(function=Function.AND, arguments=both):
-                todo += both
+    for said in conjuncts_of(meeting.only):
+        match said:
             case Call(
                 function=Function.NOT,
                 arguments=(Call(function=Function.IS_NULL, arguments=(Field(column=column),)),),

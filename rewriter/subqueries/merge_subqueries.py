@@ -241,7 +241,7 @@ class _Merger:
             alias, n = item.alias or "subquery", 2
             while not item.alias and alias in inner:
                 alias, n = f"subquery_{n}", n + 1
-            around = replace(around, buckets=list_bucketed(select, alias))
+            around = replace(around, buckets=list_bucketed(select, alias, self.catalog))
             block = self._block(item.this, around, alias)
             inner[alias] = name_inner(block, item.args.get("alias"), (), named=bool(item.alias))
             item.replace(exp.Table(this=exp.to_identifier(alias, quoted=True)))

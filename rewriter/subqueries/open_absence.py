@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.expressions.may_be_null import is_nullable
-from ontoweir.mappings.model.catalog import Stream
+from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import (
     Scope,
@@ -230,27 +230,23 @@ def _is_by_bucket(select: "exp.Select", work: Opening) -> bool:
     return False
 
 
-def list_bucketed(select: "exp.Select", alias: str) -> frozenset[str]:
+def list_bucketed(select: "exp.Select", alias: str, catalog: Catalog) -> frozenset[str]:
     """The columns of an item of FROM by whose buckets of time a SELECT groups, in lower case.
 
     Args:
         select: whose names are as they were written, or have their tables.
         alias: of the item.
+        catalog: the tables.
     """
     from sqlglot import exp
 
-    group, found = select.args.get("group"), set[str]()
-    given = {e.alias.lower(): e.unalias() for e in select.selects if e.alias}
+    group, found, own = select.args.get("group"), set[str](), ("", alias.lower())
+    scope = list_tables(select, catalog)
     for item in () if group is None else group.expressions:
-        if isinstance(item, exp.Literal) and item.is_int and 0 < int(item.name) <= len(given):
-            item = select.selects[int(item.name) - 1].unalias()
-        made = given.get(item.name.lower(), item) if isinstance(item, exp.Column) else item
+        made = mean_group(item, select, scope)
         cast = isinstance(made, (exp.Cast, exp.TryCast)) and made.to.is_type("date")
         if cast or is_grid(made):
-            columns = [
-                c for c in made.find_all(exp.Column) if c.table.lower() in ("", alias.lower())
-            ]
-            found |= {c.name.lower() for c in columns}
+            found |= {c.name.lower() for c in made.find_all(exp.Column) if c.table.lower() in own}
     return frozenset(found)
 
 

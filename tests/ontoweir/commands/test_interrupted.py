@@ -184,17 +184,6 @@ def test_answers(interrupt: Callable[..., None], project: Path, tmp_path: Path, 
     interrupt(file.parent, old(file), whole, *command)
 
 
-def _end(started: subprocess.Popen[str], sent: signal.Signals) -> tuple[str, str]:
-    """What a process says that is sent a signal; again, if it had just begun to wait, where Python
-    notes the signal and sees to it when the wait is over."""
-    while True:
-        started.send_signal(sent)
-        try:
-            return started.communicate(timeout=20)
-        except subprocess.TimeoutExpired:
-            continue
-
-
 @pytest.mark.parametrize(
     ("command", "sent", "code", "said"),
     [
@@ -218,15 +207,15 @@ def test_a_real_signal(
         "plot": [str(example), "--sql", str(pipe), "--output", output, "--show", "graph"],
         "materialize": ["--mappings", str(pipe), "--database", "sqlite:x", "--output", output],
     }[command]
-    with (
-        subprocess.Popen(
-            [sys.executable, "-m", "ontoweir.cli", command, *called],
-            stderr=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        ) as started,
-        open(pipe, "w"),
-    ):  # waits until the process reads it, which then waits for us
-        out, err = _end(started, sent)
+    with subprocess.Popen(
+        [sys.executable, "-m", "ontoweir.cli", command, *called],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as started:
+        with open(pipe, "w"):  # waits until the process reads it, which then waits for us
+            started.send_signal(sent)
+        # a signal just before the read is seen to when the read is over: the pipe is closed now
+        out, err = started.communicate()
     assert (started.returncode, out, err) == (code, "", f"{said}; nothing is half written\n")
     assert list(tmp_path.iterdir()) == [pipe]
