@@ -132,13 +132,13 @@ def check(seed: int, groups: bool) -> None:
     compare_answers(random, Stacked(text, duck, tuple(names)), nulls, union, (catalog, data))
 
 
-@budget(1.5)
+@budget(0.8)
 @given(seed=SEEDS)
 def test_groups_of_runs(seed: int) -> None:
     check(seed, True)
 
 
-@budget(0.7)
+@budget(0.4)
 @given(seed=SEEDS)
 def test_windows_of_runs(seed: int) -> None:
     check(seed, False)
