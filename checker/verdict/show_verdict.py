@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.checker.partition.partition import show_partition
 from ontoweir.rewriter.standing.shows_set import shows_set
+from ontoweir.rewriter.ties.note_ties import list_ties
 
 if TYPE_CHECKING:
     from ontoweir.checker.verdict.verdict import Verdict
@@ -50,6 +51,7 @@ def show_verdict_html(verdict: "Verdict") -> str:
     if verdict.conditions:
         items = "".join(f"<li>{escape(c.text)}</li>" for c in verdict.conditions)
         parts.append(f"rests on <ul>{items}</ul>")
+    parts += [escape(said) for said in list_ties(verdict.union)]
     if verdict.partition is not None:
         parts.append(escape(show_partition(verdict.partition)))
     reasons: dict[tuple[str, str, str], None] = {}

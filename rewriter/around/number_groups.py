@@ -22,6 +22,7 @@ from ontoweir.rewriter.ranked.open_with import open_with
 from ontoweir.rewriter.ranked.rank_extremes import rank_extremes
 from ontoweir.rewriter.ranked.read_ranked import Ranked, read_ranked
 from ontoweir.rewriter.ranked.split_limit import LimitedGroups
+from ontoweir.rewriter.ties.note_ties import note_ties, show_order
 from ontoweir.rewriter.windows.choose_emit import has_updates
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def number_groups(
         read: reads a query.
 
     Raises:
-        SqlRefusal: which groups are the first is not known, or they are asked for otherwise.
+        SqlRefusal: they are asked for otherwise.
     """
     tree = join_chosen(rank_extremes(_nest_limit(tree), catalog), catalog)
     try:
@@ -150,14 +151,11 @@ def _number(
     known = {*keys, *(name for name, *_ in order)}
     apart = {*own} <= known or (groups is None and tells_apart(union.joined, known, catalog))
     if numbering is Numbering.ROWS and not apart:
-        rest = ", ".join(v for v in own if v not in known)
-        raise SqlRefusal(
-            f"{show_sql(found.window)} may choose among equal {_of(groups)}",
-            why="which of them is the first, nobody could say",
-            fix=f"order by {rest} too, after the other columns; or write RANK(), or FETCH FIRST … "
-            "ROWS WITH TIES, which keep all of them",
-            line=line_of(found.window),
-        )
+        rest = [v for v in own if v not in known]
+        order += tuple((v, False, True) for v in rest)
+        hidden = {name: show_sql(value) for value, name in names.items()}
+        said = show_order(found.window.args["order"])
+        union = note_ties(union, said, [hidden.get(v, v) for v in rest])
     number = next((name for name, item in found.shown if item is None), None)
     first = FirstRows(
         numbering,
@@ -183,10 +181,6 @@ def _groups_of(union: SpjUnion) -> Aggregation | None:
     if union.joined is None:
         return union.aggregation
     return None if union.joined.row is None else union.joined.row.groups
-
-
-def _of(groups: Aggregation | None) -> str:
-    return "rows" if groups is None else "groups"
 
 
 def _tell(union: SpjUnion, numbered: NumberedGroups) -> SpjUnion:
@@ -239,8 +233,7 @@ def limit_groups(union: SpjUnion, asked: LimitedGroups, catalog: Catalog) -> Spj
         asked: which; what has no value comes before all that have, as SPARQL says.
         catalog: the tables.
 
-    Raises:
-        QueryError: which groups are the first is not known.
+    Groups that are equal in the order follow each other by what tells them apart.
     """
     if union.aggregation is None or MULTIPLICITY in union.aggregation.columns:
         one = join_one(union, catalog)  # rows, which groups may say how often they are
@@ -257,14 +250,11 @@ def limit_groups(union: SpjUnion, asked: LimitedGroups, catalog: Catalog) -> Spj
     own = columns if made is None else made.told.row
     if not {*names, *own} <= {*columns}:
         return None
-    if rest := [v for v in own if v not in names]:
-        raise QueryError(
-            f"ORDER BY {' '.join('?' + n for n in names)} LIMIT may choose among equal {_of(made)}",
-            why="which of them is the first, nobody could say",
-            fix=f"order by {' '.join('?' + v for v in rest)} too, after the others",
-            source=None if union.source is None else replace(union.source, line=asked.line),
-        )
     order = tuple((name, falls, not falls) for name, falls in asked.order)
+    if rest := [v for v in own if v not in names]:
+        order += tuple((v, False, True) for v in rest)
+        said = " ".join(f"DESC(?{n})" if falls else f"?{n}" for n, falls in asked.order)
+        union = note_ties(union, f"ORDER BY {said}", ["?" + v for v in rest])
     first = FirstRows(Numbering.ROWS, asked.limit, order, least=asked.least)
     if asked.least > 1:
         first = replace(first, number=f"{HIDDEN}number")

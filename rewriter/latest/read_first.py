@@ -5,9 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
-from ontoweir.mappings.model.show_values import advise_key
-from ontoweir.mappings.sql.read_literal import line_of
-from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names
+from ontoweir.mappings.sql.read_scope import Scope, column_names
 from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
@@ -31,6 +29,7 @@ from ontoweir.rewriter.model.spj import (
     output_attributes,
 )
 from ontoweir.rewriter.nulls.null_places import NOWHERE, NullPlaces
+from ontoweir.rewriter.ties.note_ties import note_ties, show_order
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -82,8 +81,11 @@ def read_first(
     by = [resolve(scope, o.this) for o in order]
     single = _find_single(rows, scope, base, [*columns, *by])
     numbering = Numbering(_NUMBERINGS[type(window.this).__name__])
+    said, rest = show_order(window.args["order"]), list[str]()
     if numbering is Numbering.ROWS and single is None:
-        raise _refuse_equal(window, base, columns, by)
+        more, single = _complete_order(found, scope, base, [*columns, *by])
+        rest = [show_sql(item) for item in more]
+        order += [exp.Ordered(this=item, nulls_first=True) for item in more]
     more = _list_hidden(found)
     if found.around is not None and aggregates(_around(found)):
         there = [(base[0], c) for c in single or ()]
@@ -114,7 +116,47 @@ def read_first(
         groups=groups,
         first=first,
     )
-    return replace(made, standing=standing)
+    made = replace(made, standing=standing)
+    return note_ties(made, said, rest) if rest else made
+
+
+def _complete_order(
+    found: Numbered,
+    scope: Scope,
+    base: tuple[str, Stream],
+    by: list[tuple[str, str] | None],
+) -> "tuple[list[exp.Expr], tuple[str, ...] | None]":
+    """By what rows follow each other that an order leaves equal: the time, and the least key of the
+    stream that then tells them apart, which is told; or all that is asked of them (None)."""
+    from sqlglot import exp
+
+    alias, stream = base
+    for key in sorted(stream.keys, key=len):
+        timed = [stream.timestamp, *(c for c in key if c != stream.timestamp)]
+        rest = [(alias, c) for c in timed if (alias, c) not in by]
+        single = _find_single(found.rows, scope, base, [*by, *rest])
+        if single is not None:
+            return [_name(*one) for one in rest], single
+    around = found.around
+    shown = [e.unalias() for e in found.rows.expressions]
+    if around is not None:
+        shown = [c for e in shown for c in e.find_all(exp.Column)]
+        others = [around.args.get(k) for k in ("group", "having")]
+        shown += [c for e in others if e is not None for c in e.find_all(exp.Column)]
+    shown += [c for one in found.told for c in one.find_all(exp.Column)]
+    asked = [_name(alias, stream.timestamp), *(e for e in shown if e.find(exp.Column))]
+    kept: dict[object, exp.Expr] = {}
+    for item in asked:
+        of = resolve(scope, item)
+        if of is None or of not in by:
+            kept.setdefault(item.sql() if of is None else of, item.copy())
+    return [*kept.values()], None
+
+
+def _name(alias: str, name: str) -> "exp.Column":
+    from sqlglot import exp
+
+    return exp.column(exp.to_identifier(name, quoted=True), exp.to_identifier(alias, quoted=True))
 
 
 def _read_plain(
@@ -289,26 +331,3 @@ def _list_equal(
             assert column is not None
             made.append((column, None))
     return made
-
-
-def _refuse_equal(
-    window: "exp.Window",
-    base: tuple[str, Stream],
-    columns: list[tuple[str, str] | None],
-    by: list[tuple[str, str] | None],
-) -> SqlRefusal:
-    alias, stream = base
-    columns = [c for c in columns if c is not None and c[0] == alias]
-    mine = list(dict.fromkeys(c[1] for c in (*columns, *by) if c is not None and c[0] == alias))
-    timed = mine if stream.timestamp in mine else [*mine, stream.timestamp]
-    order = "" if stream.timestamp in mine else f"order by {stream.timestamp} too, and "
-    key = [c for c in timed if c in {c[1] for c in columns if c is not None}]
-    key += [stream.timestamp]
-    return SqlRefusal(
-        f"{show_sql(window)} may choose among equal rows",
-        why="which of them is the first, nobody could say",
-        fix=f"{order}{advise_key(stream, key)}, or another key of "
-        "what rows are numbered by, without columns that may be NULL; or write RANK(), which keeps "
-        "all of them",
-        line=line_of(window),
-    )

@@ -382,6 +382,7 @@ class SpjUnion:
     """Tables and columns that are selected, where only rows with a value there are results."""
     joined: "Joined[SpjUnion] | None" = None  # of which rows, that come and go, it is made
     told: str | None = None  # what is written, if not said otherwise (None: what fits)
+    ties: tuple[str, ...] = ()  # sentences: how rows follow that are equal in an order
 
 
 def output_attributes(output: Output) -> tuple[Attribute, ...]:

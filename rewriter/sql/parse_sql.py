@@ -60,6 +60,7 @@ from ontoweir.rewriter.subqueries.select_answers import Answers
 from ontoweir.rewriter.subqueries.stack_rows import stack_rows
 from ontoweir.rewriter.syntax.name_items import unique_names
 from ontoweir.rewriter.syntax.place_errors import place_errors
+from ontoweir.rewriter.ties.order_ties import order_ties
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse_bags
 from ontoweir.rewriter.updates.declare_updates import declare_updates
@@ -93,22 +94,38 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
         try:
             return compile_in_steps(partial(_parse, text, name, file, None), catalog)
         except QueryError as error:
-            with suppress(QueryError):
-                return compile_in_steps(partial(_parse, text, name, file, error), catalog)
+            for tied in (False, True):
+                with suppress(QueryError):
+                    read = partial(_parse, text, name, file, error, tied=tied)
+                    return compile_in_steps(read, catalog)
             raise
 
 
 def _parse(
-    text: str, name: str, file: str, refused: QueryError | None, catalog: Catalog
+    text: str,
+    name: str,
+    file: str,
+    refused: QueryError | None,
+    catalog: Catalog,
+    *,
+    tied: bool = False,
 ) -> SpjUnion:
     """`refused`: why, as it is written (None: it was not tried yet); it is read then in other words
     for the latest rows, windows and values, and with its groups, what these are of, and rows that
-    are open for some time as streams of their own."""
+    are open for some time as streams of their own. `tied`: its windows are ordered by more than it
+    says, so that no rows are equal."""
     reader = _Reader(file)
     with place_errors(file, lambda: reader.statics):
         whole = spell_query(text, catalog)
         written, catalog, reader.statics = read_statics(whole, catalog)
         catalog = begin_with(written, catalog)
+        ties: tuple[str, ...] = ()
+        if tied:
+            assert refused is not None
+            tree, ties = order_ties(written, catalog)
+            if tree == written:
+                raise refused
+            written = tree
         written = group_times(number_days(limit_keys(written, catalog), catalog), catalog)
         if refused is not None:
             latest = spell_latest(number_latest(written, catalog), catalog)
@@ -118,9 +135,9 @@ def _parse(
             kept = keep_computed(*(kept or (written, catalog)), reader.read_absence) or kept
             kept = keep_groups(*(kept or (written, catalog)), reader.read_groups) or kept
             kept = open_for(*(kept or (written, catalog)), reader.read_rows) or kept
-            if kept is None:
+            if kept is None and not tied:
                 raise refused
-            written, catalog = kept
+            written, catalog = kept or (written, catalog)
 
         def join(one: "exp.Query", known: Catalog, own: _Reader) -> SpjUnion:
             whole = partial(_read_tree, catalog=known, name=name, reader=own)
@@ -145,7 +162,8 @@ def _parse(
             return made
 
         read = partial(join, known=catalog, own=reader)
-        return hold_set(number_groups(number_nested(written, catalog), catalog, read))
+        made = hold_set(number_groups(number_nested(written, catalog), catalog, read))
+        return replace(made, ties=(*ties, *made.ties))
 
 
 def _read_tree(written: "exp.Query", catalog: Catalog, name: str, reader: "_Reader") -> SpjUnion:

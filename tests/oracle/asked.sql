@@ -245,8 +245,6 @@ SELECT date_trunc('hour', ts) AS h, SUM(1) FROM reading WHERE EARLY GROUP BY h
 SELECT sensor, ts, MAX(level) AS n FROM reading WHERE EARLY GROUP BY sensor, ts HAVING ts > TIMESTAMP '2026-02-27 10:00:00' AND MAX(level) > 3
 SELECT DISTINCT r.sensor FROM reading r WHERE EXISTS (SELECT 1 FROM alarm a WHERE a.sensor = r.sensor AND a.ts > r.ts)
 SELECT DISTINCT r.sensor FROM reading r JOIN alarm a ON a.sensor = r.sensor AND a.ts > r.ts
--- refused: may choose among equal rows
-SELECT * FROM (SELECT sensor, level, ROW_NUMBER() OVER (PARTITION BY sensor ORDER BY level DESC) AS place FROM reading) WHERE place <= 3
 -- refused: ORDER BY amount DESC), and no key of reading is shown
 SELECT ts, amount FROM reading QUALIFY ROW_NUMBER() OVER (PARTITION BY CAST(ts AS DATE) ORDER BY amount DESC) <= 3
 SELECT sensor, ts, amount FROM reading WHERE EARLY QUALIFY ROW_NUMBER() OVER (PARTITION BY CAST(ts AS DATE) ORDER BY amount DESC, ts, sensor) <= 3

@@ -34,6 +34,7 @@ from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sql.print_sql import print_sql
 from ontoweir.rewriter.standing.shows_set import shows_set
+from ontoweir.rewriter.ties.note_ties import list_ties
 from ontoweir.rewriter.windows.choose_emit import default_emit
 
 Described: TypeAlias = "dict[int, list[dict[str, Any]]]"
@@ -65,6 +66,7 @@ def describe_verdict(
             "formula": "∞" if changes is None else changes.formula,
         },
         "conditions": [d.text for d in verdict.conditions],
+        "ties": list(list_ties(verdict.union)),
         "partition": _partition(verdict.partition),
         "blame": None if blame is None else _reason(blame),
         "disjuncts": [_disjunct(verdict, d, catalog, described) for d in verdict.disjuncts],

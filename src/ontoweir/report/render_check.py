@@ -25,6 +25,7 @@ from ontoweir.pipeline.refused_query import RefusedQuery
 from ontoweir.report.describe_finality import describe_finality
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.standing.shows_set import shows_set
+from ontoweir.rewriter.ties.note_ties import list_ties
 from ontoweir.rewriter.windows.choose_emit import Emit, default_emit
 
 _STYLE = {
@@ -82,6 +83,8 @@ def render_verdict(
             line.append(f" ({condition.table}: {why})", style="dim")
         console.print(line, soft_wrap=True)
     _render_endings(verdict, console, catalog)
+    for said in list_ties(verdict.union):
+        console.print(Text(f"  {said}", style="dim"), soft_wrap=True)
     for inner in verdict.blocks:
         _render_block(inner, console, "  ")
     for block in verdict.union.blocks:

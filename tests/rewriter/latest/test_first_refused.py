@@ -74,8 +74,6 @@ def test_a_relation_is_joined_by_the_key_or_what_refers_to_it(text: str, told: i
         (f"SELECT DISTINCT w.n FROM {INNER} AS w WHERE n <= 2", "show their number"),
         (f"SELECT COUNT(*) FROM {INNER} AS w WHERE n = 2", "begin with another"),
         (f"SELECT k FROM {JOINED} AS w WHERE n <= 2", "of s joined with t, of all times"),
-        ("SELECT k FROM s ORDER BY v LIMIT 3", "may choose among equal rows"),
-        ("SELECT k, MAX(v) AS m FROM s GROUP BY k ORDER BY m LIMIT 3", "among equal groups"),
         ("SELECT k FROM s LIMIT 3", "LIMIT is outside"),
     ],
 )

@@ -44,7 +44,6 @@ def test_equals_sql(rooms: "ow.OpenProject", part: str) -> None:
 @pytest.mark.parametrize(
     ("rest", "what"),
     [
-        ("GROUP BY ?sensor ORDER BY DESC(?faults) LIMIT 3", "may choose among equal groups"),
         ("GROUP BY ?sensor ORDER BY DESC(?faults + 1) ?sensor LIMIT 3", "ORDER BY"),
         ("GROUP BY ?sensor ORDER BY DESC(?faults) ?sensor", "ORDER BY"),
     ],
@@ -52,6 +51,14 @@ def test_equals_sql(rooms: "ow.OpenProject", part: str) -> None:
 def test_refused(rooms: "ow.OpenProject", rest: str, what: str) -> None:
     with pytest.raises(ow.OntoweirError, match=what):
         rooms.check(HEAD + rest)
+
+
+def test_equal_groups_follow_each_other_by_what_tells_them_apart(rooms: "ow.OpenProject") -> None:
+    tied = rooms.check(HEAD + "GROUP BY ?sensor ORDER BY DESC(?faults) LIMIT 3")
+    whole = rooms.check(HEAD + "GROUP BY ?sensor ORDER BY DESC(?faults) ?sensor LIMIT 3")
+    assert tied.union.aggregation == whole.union.aggregation
+    said = ("rows that are equal in ORDER BY DESC(?faults) follow each other by ?sensor",)
+    assert (tied.union.ties, whole.union.ties) == (said, ())
 
 
 def test_only_what_follows_the_pattern_is_split() -> None:

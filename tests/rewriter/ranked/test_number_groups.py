@@ -24,9 +24,10 @@ SAME = [
     f"SELECT * FROM ({COUNTS}) AS x QUALIFY ROW_NUMBER() OVER ({BY}) < 4",
     f"SELECT report_id, n FROM ({NUMBERED}) AS y WHERE m <= 3",
     f"WITH c AS ({COUNTS}) SELECT report_id, n FROM c {BY} LIMIT 3",
+    f"{COUNTS} ORDER BY n DESC LIMIT 3",
+    f"{COUNTS} QUALIFY ROW_NUMBER() OVER (ORDER BY COUNT(*) DESC) <= 3",
 ]
 REFUSED = [
-    (f"{COUNTS} ORDER BY n DESC LIMIT 3", "may choose among equal groups"),
     (f"{COUNTS} QUALIFY RANK() OVER (ORDER BY n) > 2", "a number without a last one"),
     (f"{COUNTS} QUALIFY RANK() OVER (ORDER BY n) <= 2 AND NTILE(2) OVER (ORDER BY n) = 1", "NTILE"),
     (f"{COUNTS} QUALIFY SUM(n) OVER (ORDER BY n) <= 2", "of groups that change"),

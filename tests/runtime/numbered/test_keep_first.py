@@ -71,11 +71,7 @@ def test_as_numbered_anew(numbering: Numbering, shown: str | None) -> None:
         standing = Standing(("k",) if random.random() < 0.8 else (), first=first)
         times = sorted(random.randrange(40) for _ in range(random.randint(1, 120)))
         values = [None, 0.0, -0.0, 1.5, -2.0, *(random.random() * 10 for _ in range(8))]
-        if numbering is Numbering.ROWS:  # of equal rows none is the first
-            values = [float(n) for n in range(len(times))]
-        drawn = [random.choice(values) for _ in times]
-        if numbering is Numbering.ROWS:
-            drawn = random.sample(values, k=len(times))
+        drawn = [random.choice(values) for _ in times]  # equal rows are equal in all columns
         keys = [random.choice("xyz") if standing.key else "x" for _ in times]
         rows = list(zip(keys, drawn, times, strict=True))
         held, holds, done = None, Counter[Any](), list[tuple[Any, Any, int]]()
