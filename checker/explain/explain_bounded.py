@@ -6,6 +6,7 @@ from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.diagnostics import Label, Reason
 from ontoweir.errors import Source
 from ontoweir.mappings.model.catalog import Catalog, Column, Stream
+from ontoweir.mappings.model.parse_duration import show_duration
 from ontoweir.rewriter.model.spj import Compare, Constant, OneOf, SpjUnion
 
 
@@ -27,6 +28,11 @@ def explain_bounded(plan: SynopsisPlan, union: SpjUnion, catalog: Catalog) -> tu
         source = catalog.streams[closed.stream].source
         label = None if source is None else Label("catalog", source, "of whose rows sessions are")
         reasons[Reason(told, label)] = None
+    elif closed is not None and closed.rule.implied:
+        named = ", ".join(closed.rule.columns)
+        after = show_duration(closed.rule.span_us or 0)
+        told = f"no row has a {named} that began more than {after} before it, as the query says"
+        reasons[Reason(told)] = None
     elif closed is not None:
         declared = closing_declaration(closed.stream, closed.rule)
         label = None

@@ -20,6 +20,7 @@ from ontoweir.mappings.model.parse_duration import show_duration
 from ontoweir.mappings.model.show_values import show_values
 from ontoweir.rewriter.algebra.equality_classes import EqualityClasses
 from ontoweir.rewriter.algebra.list_lags import list_lags
+from ontoweir.rewriter.model.aggregation import is_asked
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
@@ -69,7 +70,7 @@ def list_declarations(query: SpjQuery, catalog: Catalog) -> tuple[Declaration, .
                     declarations[reference_declaration(stream, reference)] = None
                     relations[reference.relation] = None
         declarations.update((key_declaration(stream, key), None) for key in keys)
-    if query.closed is not None and not query.closed.rule.session:
+    if query.closed is not None and not is_asked(query.closed):
         declarations[closing_declaration(query.closed.stream, query.closed.rule)] = None
     for name, rule in _list_joined(query, catalog):
         declarations[closing_declaration(name, rule)] = None

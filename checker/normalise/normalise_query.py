@@ -34,6 +34,7 @@ from ontoweir.checker.normalise.relate_classes import (
 from ontoweir.checker.sizes.bound_rates import bound_rates, bound_totals, list_determined
 from ontoweir.mappings.model.catalog import Catalog, Lag
 from ontoweir.rewriter.algebra.list_lags import list_lags
+from ontoweir.rewriter.model.aggregation import is_asked
 from ontoweir.rewriter.model.spj import Attribute, Compare, Fold, SpjQuery
 
 
@@ -61,7 +62,7 @@ def normalise_query(
     """
     closed = query.closed
     declared = None
-    if closed is not None and not closed.rule.session:
+    if closed is not None and not is_asked(closed):
         declared = closing_declaration(closed.stream, closed.rule)
     if declared is not None and not use(declared):
         query = replace(query, closing=None, closed=None)

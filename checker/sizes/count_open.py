@@ -17,12 +17,13 @@ def count_open(stream: Stream, rule: ClosingRule, wait: int, rate: Factor | None
     rate = rate or Factor(stream.max_per_timestamp, f"R({stream.name})")
     shown = "open sessions" if rule.session else f"open {', '.join(rule.columns)}"
     if rule.width_us is not None and rule.span_us is not None:
-        # rows come in a span from a value on: a value is as old as that, or as its matches may be
-        number = (rule.span_us + wait * stream.step_us) // rule.width_us + 1
+        # rows come in a span from a value on: a value is as old as that, or as its matches may be;
+        # and rows come before it, some time ahead
+        number = (rule.span_us + rule.ahead_us + wait * stream.step_us) // rule.width_us + 1
         return Factor(number, f"{number} {shown}")
     far = rule.gap_us if rule.span_us is None else rule.span_us
     if far is not None:
-        steps = -(-(far + wait * stream.step_us) // stream.grid_us) + 1
+        steps = -(-(far + rule.ahead_us + wait * stream.step_us) // stream.grid_us) + 1
         size = None if rate.size is None else rate.size * steps
         return Factor(size, f"{rate.formula} · {steps} steps of {shown}")
     steps = -(-wait * stream.step_us // stream.grid_us) + 1

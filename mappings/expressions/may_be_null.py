@@ -3,7 +3,7 @@
 from collections.abc import Set
 from typing import assert_never
 
-from ontoweir.mappings.model.catalog import Relation, Stream, StringType
+from ontoweir.mappings.model.catalog import DateType, Relation, Stream, StringType, TimestampType
 from ontoweir.mappings.model.expression import (
     Call,
     Case,
@@ -44,6 +44,10 @@ def may_be_null(expression: Expression, present: Set[str]) -> bool:
             return False
         case Call(function=Function.TRY_CAST, type=StringType(), arguments=(inner,)):
             return may_be_null(inner, present)  # every value has a text
+        case Call(function=Function.TRY_CAST, type=DateType(), arguments=(inner,)) if isinstance(
+            inner.type, TimestampType
+        ):
+            return may_be_null(inner, present)  # every time is of a day
         case Call(function=Function.TRY_CAST | Function.LN | Function.LOG10 | Function.LOG2):
             return True
         case Call(function=Function.CONCAT_WS):

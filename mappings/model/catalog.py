@@ -178,12 +178,11 @@ class ClosingRule:
 
     [B] CA(k) counts rows; a gap is a session's; `ends` is a punctuation; the last two are OA(k). It
     bounds how many values are open at once, not how long one is.
-    `floor`: live, less is used where rows show less, and at least so much (in µs, rows or values;
-    None: what is declared is used). `most_rows`: of a value, until it is closed, so many rows come
-    at most (None: any number), so that what they have in other columns is few while it is open.
-    No stream declares these: `session`: a query asks for runs of rows with no greater gap;
-    `width_us`: values are times, cut down to units of at least so long (µs), and rows come from a
-    value on, within `span_us`; `of_key`: a key says that one row has it.
+    `floor`: live, less is used where rows show less, and at least so much (in µs, rows or values).
+    `most_rows`: of a value, until it is closed, so many rows come at most (None: any number).
+    No stream declares these: `session`: a query asks for runs of rows with no greater gap; values
+    are times, in units of at least `width_us`: rows come at most `ahead_us` before, and `span_us`
+    after one; `of_key`: a key says so; `implied`: the query, of its matches.
     """
 
     columns: tuple[str, ...]
@@ -201,6 +200,8 @@ class ClosingRule:
     session: bool = False
     width_us: int | None = None
     of_key: bool = False
+    ahead_us: int = 0
+    implied: bool = False
 
     @property
     def is_order(self) -> bool:
@@ -210,12 +211,10 @@ class ClosingRule:
 
 @dataclass(frozen=True, slots=True)
 class TimeFormat:
-    """How timestamps are written where their column does not hold them as such.
-
-    `format`: "iso" (text of ISO 8601, or timestamps), one of EPOCHS (numbers since
-    1970-01-01T00:00:00Z), or a pattern (time_pattern); `columns`: one, or several whose texts
-    are joined by blanks, as a date and a time of day; `zone`: of times that do not say theirs, by
-    its IANA name (None: UTC).
+    """How timestamps are written where their column does not hold them as such. `format`: "iso"
+    (text of ISO 8601, or timestamps), one of EPOCHS (numbers since 1970-01-01T00:00:00Z), or a
+    pattern (time_pattern); `columns`: one, or several whose texts are joined by blanks, as a date
+    and a time of day; `zone`: of times that do not say theirs, by its IANA name (None: UTC).
     """
 
     format: str
@@ -287,9 +286,9 @@ class Stream:
     None: of some lateness) show less, and at least so much (None: what is declared is used);
     `versions`: it is a relation that changes, as of every time: it has no rows of its own, and is
     read at the times of other rows only; `closing`: when values of columns are closed; `present`:
-    columns of a query's answers that are times of their rows: never NULL, never after the
-    timestamp, and at most as long before it as a lag says of answers with one such time; `filled`:
-    others of them that are never NULL; `iri`: its name in RSP-QL, or its rows'.
+    columns of answers that are times of their rows: never NULL or after the timestamp, and at most
+    as long before it as a lag says of answers with one such time; `filled`: others that are never
+    NULL; `iri`: its name in RSP-QL, or its rows'.
     """
 
     name: str

@@ -9,12 +9,12 @@ from ontoweir.mappings.model.catalog import (
     BooleanType,
     Catalog,
     ClosingRule,
-    DateType,
     Stream,
     TimestampType,
 )
-from ontoweir.mappings.model.expression import Call, Field, Function, Value
 from ontoweir.rewriter.algebra.equality_classes import EqualityClasses, Types, map_output
+from ontoweir.rewriter.event_times.bound_times import TimeSpan, bound_times
+from ontoweir.rewriter.event_times.read_cut import read_cut
 from ontoweir.rewriter.model.aggregation import (
     Aggregate,
     AggregateFunction,
@@ -36,18 +36,6 @@ from ontoweir.rewriter.model.spj import (
     output_attributes,
 )
 
-_DAY_US = 86_400_000_000
-_WIDTHS_US = {
-    "second": (1_000_000, 1_000_000),
-    "minute": (60_000_000, 60_000_000),
-    "hour": (3_600_000_000, 3_600_000_000),
-    "day": (_DAY_US, _DAY_US),
-    "week": (7 * _DAY_US, 7 * _DAY_US),
-    "month": (28 * _DAY_US, 31 * _DAY_US),
-    "quarter": (90 * _DAY_US, 92 * _DAY_US),
-    "year": (365 * _DAY_US, 366 * _DAY_US),
-}
-"""The units that times are cut down to, and how long they are, at least and at most."""
 WATCHED = "watched"
 """The alias of the rows that are watched, and the name of what counts them."""
 
@@ -101,6 +89,8 @@ def find_closed_groups(
         for rule in list_closing(stream)
         if spans in (None, rule.span_us is not None) and keys in (None, rule.of_key)
     }
+    if spans is not False and keys is not True:
+        yield from _find_timed(union, catalog)
     for name, rule in rules:
         stream = catalog.streams[name]
         group = union.aggregation.group
@@ -185,28 +175,64 @@ def _round_times(stream: Stream, rule: ClosingRule) -> Iterator[ClosingRule]:
     if rule.span_us is None or len(rule.columns) != 1 or rule.columns[0] not in stream.present:
         return
     for column in stream.columns:
-        match column.expression:
-            case Call(
-                function=Function.TRUNCATE,
-                arguments=(Value(value=str() as unit), Field(column=of)),
-            ):
-                least, most = _WIDTHS_US[unit]
-            case Call(
-                function=Function.BIN,
-                arguments=(Field(column=of), Value(value=int() as width), _),
-            ):
-                least = most = width
-            case Call(
-                function=Function.CAST | Function.TRY_CAST,
-                arguments=(Field(column=of, type=TimestampType()),),
-                type=DateType(),
-            ):
-                least, most = _WIDTHS_US["day"]
-            case _:
-                continue
-        if of == rule.columns[0]:
+        if (cut := read_cut(column)) is not None and cut[0] == rule.columns[0]:
+            _, least, most = cut
             span_us = rule.span_us + most
             yield replace(rule, columns=(column.name,), span_us=span_us, width_us=least)
+
+
+def _find_timed(union: SpjUnion, catalog: Catalog) -> Iterator[ClosedGroups]:
+    """What closes the groups by a time of a row, or the day of it, that is not its timestamp, where
+    the query says how far from that it lies."""
+    assert union.aggregation is not None
+    for variable in union.aggregation.group:
+        found = [_find_time(query, variable, union, catalog) for query in union.disjuncts]
+        known = [one for one in found if one is not None]
+        places = {(stream, column) for _, stream, column, *_ in known}
+        if len(known) < len(found) or len(places) != 1:
+            continue
+        ((stream, column),) = places
+        _, _, _, least, most, _ = known[0]
+        behind = max(span.behind_us for *_, span in known)
+        ahead = max(span.ahead_us for *_, span in known)
+        rule = ClosingRule((column,), span_us=max(0, behind + ahead), implied=True)
+        if least:  # the time itself says when it is over
+            span = max(0, behind + most)
+            rule = replace(rule, span_us=span, width_us=least, ahead_us=max(0, ahead))
+        watch = tuple(
+            SpjQuery(q.occurrences, q.conditions, ((variable, dict(q.outputs)[variable]),))
+            for q in union.disjuncts
+        )
+        yield ClosedGroups(
+            (variable,),
+            tuple(ClosedValues(stream, rule, alias) for alias, *_ in known),
+            SpjUnion(union.name, (variable,), watch, distinct=False, source=union.source),
+        )
+
+
+def _find_time(
+    query: SpjQuery, variable: str, union: SpjUnion, catalog: Catalog
+) -> tuple[str, str, str, int, int, TimeSpan] | None:
+    """Of which row of which stream a group's time is, what column, cut to units of what length (0:
+    it is not), and how far from the timestamp it lies (None: it is none, or any time)."""
+    streams = [o for o in query.occurrences if o.table in catalog.streams]
+    output = dict(query.outputs)[variable]
+    if len(streams) != 1 or not isinstance(output, LiteralOutput):
+        return None
+    stream = catalog.streams[streams[0].table]
+    if output.value.alias != streams[0].alias or stream.versions is not None:
+        return None
+    column = stream.column(output.value.column)
+    if column is None or column.bucket is not None:
+        return None
+    plain = isinstance(column.type, TimestampType) and column.expression is None
+    cut = (column.name, 0, 0) if plain else read_cut(column)
+    if cut is None or cut[0] == stream.timestamp:
+        return None
+    span = bound_times(query, streams[0].alias, cut[0], catalog, union.blocks)
+    if span is None:
+        return None
+    return streams[0].alias, stream.name, column.name, cut[1], cut[2], span
 
 
 _Shown = tuple[tuple[str, Output], ...]

@@ -265,6 +265,11 @@ class ClosedValues:
     keys: tuple[str, ...] = ()
 
 
+def is_asked(closed: ClosedValues) -> bool:
+    """Whether the query says when values are closed, so that no row breaks the rule."""
+    return closed.rule.session or closed.rule.implied
+
+
 class Numbering(StrEnum):
     """How rows in an order are numbered: each with a number of its own; equal ones with one, which
     is one more than the rows before; or with one more than the numbers before."""

@@ -1,12 +1,13 @@
 """The SPJ queries that a SELECT of columns is."""
 
-from collections.abc import Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from decimal import Decimal
 from typing import assert_never
 
 from ontoweir.errors import Source
 from ontoweir.mappings.expressions.may_be_null import is_nullable, may_be_null
+from ontoweir.mappings.expressions.wants_values import list_strict, wants_values
 from ontoweir.mappings.materialize.write_value import write_value
 from ontoweir.mappings.model.assertion import (
     SourceColumn,
@@ -18,8 +19,9 @@ from ontoweir.mappings.model.assertion import (
 from ontoweir.mappings.model.catalog import DecimalType, FloatType, Scalar
 from ontoweir.mappings.model.column_types import XSD, type_constant
 from ontoweir.mappings.model.never_null import never_null
-from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.read_select import SelectShape
+from ontoweir.rewriter.algebra.equality_classes import valued_attributes
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
@@ -90,8 +92,10 @@ def make_disjuncts(
     tables = tuple(Occurrence(t.alias, t.table) for t in select.tables)
     disjuncts = []
     for alternative in select.alternatives:
-        conditions = (*(_condition(c, source) for c in alternative), *dict.fromkeys(sure))
-        query = SpjQuery(tables, conditions, tuple(outputs))
+        said = [_condition(c, source) for c in alternative]
+        wanted = _list_wanted(said, select.scope)
+        known = [NotNull(a, source) for a in maybe if _is_wanted(a, wanted, select.scope)]
+        query = SpjQuery(tables, (*said, *dict.fromkeys((*sure, *known))), tuple(outputs))
         group = [NotNull(a, source) for a in maybe]
         disjuncts += split_nulls(query, group, never, select.line)
     return disjuncts
@@ -114,6 +118,29 @@ def _has_value(
     column = table.column(attribute.column)
     expression = None if column is None else column.expression
     return expression is not None and not may_be_null(expression, never_null(table))
+
+
+def _list_wanted(said: Sequence[Condition], scope: Scope) -> dict[str, set[str]]:
+    """Of each table the columns of which conditions want values."""
+    wanted: dict[str, set[str]] = {}
+    for one in said:
+        true = isinstance(one, Compare) and one.op is Op.EQ and one.right == Constant(value=True)
+        for attribute in valued_attributes(one):
+            mine = wanted.setdefault(attribute.alias, {attribute.column})
+            mine.add(attribute.column)
+            column = scope.tables[attribute.alias].column(attribute.column)
+            if column is not None and column.expression is not None:
+                mine |= (wants_values if true else list_strict)(column.expression)
+    return wanted
+
+
+def _is_wanted(attribute: Attribute, wanted: Mapping[str, Set[str]], scope: Scope) -> bool:
+    """Whether a column has a value where these do."""
+    table, known = scope.tables[attribute.alias], wanted.get(attribute.alias, set())
+    column = table.column(attribute.column)
+    if attribute.column in known or column is None or column.expression is None:
+        return attribute.column in known
+    return not may_be_null(column.expression, {*known, *never_null(table)})
 
 
 def _attribute(column: SourceColumn) -> Attribute:

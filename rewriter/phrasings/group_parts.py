@@ -9,7 +9,7 @@ from ontoweir.mappings.model.parse_duration import parse_duration
 from ontoweir.mappings.sql.read_scope import Scope
 from ontoweir.rewriter.joins.is_time import is_time
 from ontoweir.rewriter.joins.list_tables import list_tables
-from ontoweir.rewriter.joins.mean_group import mean_group
+from ontoweir.rewriter.joins.mean_group import find_named, mean_group
 from ontoweir.rewriter.windows.read_sql_grid import is_grid
 
 if TYPE_CHECKING:
@@ -49,7 +49,10 @@ def group_parts(select: "exp.Select", catalog: Catalog) -> None:
     meant = [_mean(item, select, scope) for item in group.expressions]
 
     def is_known(time: "exp.Column") -> bool:
-        """Whether it is a stream's timestamp; of what is computed, whether it is called so."""
+        """Whether it is a stream's timestamp; of what is computed, whether it is called so; beside
+        what follows it, a row's time is one before that at which it is given."""
+        if _has_lead(select):
+            return False
         known = is_time(time, select, catalog)
         return time.name.lower() in names if known is None else known
 
@@ -79,6 +82,17 @@ def group_parts(select: "exp.Select", catalog: Catalog) -> None:
         rest = [item for item in meant if item not in known]
         group.set("expressions", [bucket.copy(), *(item.copy() for item in rest)])
         meant = [bucket, *rest]
+
+
+def _has_lead(select: "exp.Select") -> bool:
+    """Whether rows in FROM are given with others after them."""
+    from sqlglot import exp
+
+    start = select.args.get("from_")
+    if start is None:
+        return False
+    named = find_named(start.this, select) if isinstance(start.this, exp.Table) else None
+    return (start.this if named is None else named.this).find(exp.Lead) is not None
 
 
 def _replace(select: "exp.Select", known: "Sequence[exp.Expr]", bucket: "exp.Expr") -> None:

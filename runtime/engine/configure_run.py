@@ -18,7 +18,7 @@ from ontoweir.rewriter.model.add_views import (
     tables_of,
     used_views,
 )
-from ontoweir.rewriter.model.aggregation import Between
+from ontoweir.rewriter.model.aggregation import Between, is_asked
 from ontoweir.rewriter.model.spj import Absence, SpjUnion
 from ontoweir.rewriter.windows.choose_emit import CHANGING
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork, plan_aggregates
@@ -248,7 +248,7 @@ def _find_closing(
             at_once,
             rule.slack,
             rule.late_rows,
-            "" if closed is None or rule.session else closed.stream,
+            "" if closed is None or is_asked(closed) else closed.stream,
             rule.columns,
             timed=rule.width_us is not None,
         )

@@ -15,6 +15,7 @@ from ontoweir.runtime.times.steps import count_steps
 NEVER = 1 << 62
 """When what is open is final, as far as is known."""
 
+_DAY_US = 86_400_000_000
 _SHORT = 1 << 16
 """Fewer places than that are put in order by two bytes, which numpy does at once."""
 
@@ -130,7 +131,7 @@ def follow_values(
     elif closing.slack is not None or closing.late_rows is not None:
         ends = _by_order(closing, before, _read_values(values), places, (at, weights), until)
     elif closing.span_us is not None:
-        begins = _read_values(values) if closing.timed else None
+        begins = _read_values(values, day=_DAY_US) if closing.timed else None
         ends = _by_span(before, places, at, (closing.span_us, closing.wait_us), until, begins)
     else:
         ends = _by_ends(before, places, at, closing.wait_us, until)
@@ -269,21 +270,21 @@ def _by_span(
         first = np.full(len(final), NEVER, dtype=np.int64)
         np.minimum.at(first, places, at)
         mine = np.unique(places)
-        since = first if begins is None else np.minimum(first, begins)
+        since = first if begins is None else begins
         final[mine] = since[mine] + span + wait
 
 
-def _read_values(values: GroupState) -> Array:
-    """Values as numbers: times in µs, and days as their numbers."""
+def _read_values(values: GroupState, *, day: int = 1) -> Array:
+    """Values as numbers: times in µs, and days as their numbers, each counted so often."""
     assert values.keys is not None
     (name,) = values.keys.column_names
     column = values.keys.column(name).combine_chunks()
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.timestamp("us", column.type.tz))
-    if pa.types.is_date32(column.type):
-        column = column.cast(pa.int32())
+    days = pa.types.is_date32(column.type)
+    column = column.cast(pa.int32()) if days else column
     numbers: Array = column.cast(pa.int64()).to_numpy(zero_copy_only=False)
-    return numbers
+    return numbers * day if days else numbers
 
 
 def _by_order(
