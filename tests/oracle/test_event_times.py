@@ -57,10 +57,10 @@ LEAD = "(SELECT k, v, ts AS e, LEAD(ts) OVER (PARTITION BY k ORDER BY ts) AS ts 
 
 def write(folder: Path, random: Random) -> list[tuple[Any, ...]]:
     rows: list[tuple[Any, ...]] = []
-    span = random.choice([400, 9_000, 300_000])
+    span = random.choice([240, 240, 9_000, 300_000])
     for second in sorted(random.sample(range(span), k=60)):
         ts = START + timedelta(seconds=second)
-        away = random.choice([0, random.randint(-90, 90), random.randint(-40, 0)])
+        away = random.choice([0, random.randint(-90, 90), random.randint(-40, 0), 20])
         e = None if random.random() < 0.1 else ts + timedelta(seconds=away)
         rows.append((ts, random.randrange(3), e, random.randrange(6)))
     stamp, whole = pa.timestamp("us"), pa.int64()
@@ -134,7 +134,7 @@ def check(seed: int, folder: Path) -> None:
         assert replay(text, catalog, folder / "out.parquet", size) == expected, (text, size)
 
 
-@budget(1)
+@budget(0.6)
 @given(seed=SEEDS)
 def test_groups_of_another_time_are_final_in_time(seed: int) -> None:
     with TemporaryDirectory() as folder:
