@@ -231,7 +231,7 @@ REFUSED = (
         "a UNION of 1 and 2",
     ),
     (
-        "SELECT k FROM (SELECT NULL k FROM s UNION ALL (SELECT k FROM t UNION ALL\nSELECT name FROM t))",
+        "SELECT k FROM (SELECT k FROM s UNION ALL (SELECT k FROM t UNION ALL\nSELECT name FROM t))",
         2,
         "a UNION of int and string",
     ),
