@@ -136,7 +136,7 @@ def _find_archive() -> Path | None:
     java, jars = find_java(), list_jars("broker")
     if java is None or not jars:
         return None
-    made_of = " ".join(f"{part} {Path(part).stat().st_mtime_ns}" for part in (java, *jars))
+    made_of = " ".join(f"{part} {Path(part).stat().st_mtime_ns}" for part in [str(java), *jars])
     return CACHE / f"broker-classes-{crc32(made_of.encode()):08x}.jsa"
 
 
