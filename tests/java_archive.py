@@ -27,14 +27,23 @@ LOCAL_FILES = ROOT / "runtime" / "spark" / "local_files.jar"
 """The jar of ours; start_session has it, too, but would import Spark into each test process."""
 
 
-def find_archive() -> Path | None:
-    """Where the archive of this Java, this Spark and our jar is, or would be; None without them."""
+EXECUTORS = {"spark.executor.extraJavaOptions": OPTIONS}
+"""The same for Java processes that Spark starts: their classes are not those of the archive."""
+
+
+def find_java() -> Path | None:
+    """The Java that Spark is started with (None: none)."""
     home = os.environ.get("JAVA_HOME")
     java = Path(home, "bin", "java") if home else shutil.which("java")
-    spark = find_spec("pyspark")
+    return None if java is None else Path(java).resolve()
+
+
+def find_archive() -> Path | None:
+    """Where the archive of this Java, this Spark and our jar is, or would be; None without them."""
+    java, spark = find_java(), find_spec("pyspark")
     if java is None or spark is None or spark.origin is None:
         return None
-    parts = [Path(java).resolve(), Path(spark.origin).with_name("jars"), LOCAL_FILES]
+    parts = [java, Path(spark.origin).with_name("jars"), LOCAL_FILES]
     if not all(part.exists() for part in parts):
         return None
     made_of = " ".join(f"{part} {part.stat().st_mtime_ns}" for part in parts)

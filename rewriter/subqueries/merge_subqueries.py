@@ -302,24 +302,25 @@ class _Merger:
                     name.meta["line"] = line
         return parts
 
-    def _block(self, tree: "exp.Query", around: _Around, name: str) -> "list[exp.Select]":
-        """A subquery as SELECTs over tables, under UNION ALL; `name`: what it is called.
-
-        Raises:
-            SqlRefusal: it is more than that.
-        """
+    def _block(
+        self, tree: "exp.Query", around: _Around, name: str, *, first: bool = False
+    ) -> "list[exp.Select]":
+        """A subquery as SELECTs over tables, under UNION ALL (else: SqlRefusal); `name`: what it is
+        called; `first`: others follow, and all are held against the first one then."""
         from sqlglot import exp
 
         around = replace(_take_named(tree, around), inside=True)
         if isinstance(tree, exp.Subquery) and not tree.alias:
             refuse_clauses(tree)
-            return self._block(tree.this, around, name)
+            return self._block(tree.this, around, name, first=first)
         if isinstance(tree, exp.Union):
             refuse_clauses(tree)
             if tree.args.get("distinct") and not around.is_set:
                 return [self._read_set(tree, around, name)]
-            sides = (tree.this, tree.expression)
-            parts = [part for side in sides for part in self._block(side, around, name)]
+            parts = self._block(tree.this, around, name, first=True)
+            parts += self._block(tree.expression, around, name)
+            if first:
+                return parts
             for part in parts:
                 part.set("expressions", [e for e in part.expressions if not is_quiet(e)])
             refuse_mixed_union(parts, self.catalog)

@@ -1,5 +1,6 @@
 """Parse SPARQL text, with located errors: plain SPARQL here, whatever else there is by rdflib."""
 
+from functools import lru_cache
 from itertools import pairwise
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -37,18 +38,22 @@ def parse_by_rdflib(text: str, tokens: Tokens, file: str) -> tuple[list[Node], N
         QueryError: as there.
     """
     from pyparsing import ParseBaseException, ParseResults
-    from rdflib.plugins.sparql.parser import parseQuery
+    from rdflib import BNode
     from rdflib.plugins.sparql.parserutils import CompValue
 
+    blank: dict[BNode, BNode] = {}
+
     def convert(node: Any) -> Any:
-        """rdflib's nodes as ours."""
+        """rdflib's nodes as ours; blank nodes without a label are others each time."""
         if isinstance(node, CompValue):
             return Node(node.name, **{key: convert(node[key]) for key in node})
+        if isinstance(node, BNode) and f"_:{node}" not in text:
+            return blank.setdefault(node, BNode())
         return list(map(convert, node)) if isinstance(node, list | ParseResults) else node
 
     try:
         with _ONE_AT_A_TIME:
-            parsed = parseQuery(text)
+            parsed = _parse(text)
         return convert(parsed[0]), convert(parsed[1])
     except ParseBaseException as error:
         raise _syntax_error(tokens, error, file) from None
@@ -61,6 +66,15 @@ def parse_by_rdflib(text: str, tokens: Tokens, file: str) -> tuple[list[Node], N
         ) from None
     except Exception as error:  # rdflib's parse actions raise whatever they like
         raise _unreadable(tokens, error, file) from None
+
+
+@lru_cache(maxsize=64)
+def _parse(text: str) -> Any:
+    """What rdflib makes of a text, which is only read: a query is compiled in steps, and in parts
+    that have texts in common."""
+    from rdflib.plugins.sparql.parser import parseQuery
+
+    return parseQuery(text)
 
 
 _SAME_LENGTH = {"MEDIAN": "SAMPLE", "SAMPLE": "MIN   "}

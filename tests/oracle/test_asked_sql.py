@@ -10,7 +10,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -21,6 +20,7 @@ from ontoweir.errors import QueryError
 from ontoweir.project.project import load_project
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.sql.print_sql import print_sql
+from tests.oracle.database import open_database
 
 CATALOG = """
 [streams.reading]
@@ -466,9 +466,9 @@ def told(project: OpenProject, text: str, *, final: bool = False) -> Counter[Any
 
 def ask_duckdb(folder: Path, text: str) -> Counter[Any]:
     """What DuckDB answers over the whole history."""
-    with duckdb.connect() as base:
+    with open_database() as base:
         for name in TABLES:
-            base.execute(f"CREATE VIEW {name} AS FROM '{folder / name}.parquet'")
+            base.execute(f"CREATE TEMP VIEW {name} AS FROM '{folder / name}.parquet'")
         return Counter(tuple(map(_plain, row)) for row in base.execute(text).fetchall())
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -24,6 +23,7 @@ from ontoweir.checker.verdict.verdict import Tier, Verdict
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 from ontoweir.rewriter.model.add_views import extend_catalog
+from tests.oracle.database import open_database
 
 COLUMNS = {"s": ("k", "a", "b"), "t": ("k", "c", "d"), "u": ("k", "e"), "p": ("k", "price", "gone")}
 STREAM = """
@@ -346,14 +346,14 @@ def test_the_answers(case: Design, folder: Path) -> None:
     names = [n for n in answers.to_arrow().column_names if n not in ("at", "until", "op")]
     shown = [n for n in names if n != "multiplicity"]
     seen = 0
-    with duckdb.connect() as base:
+    with open_database() as base:
         for name in (*COLUMNS, "q"):
-            base.execute(f"CREATE TABLE all_{name} AS FROM '{folder / name}.parquet'")
+            base.execute(f"CREATE TEMP TABLE all_{name} AS FROM '{folder / name}.parquet'")
         for step in range(3, STEPS - 1, 7):
             now = BEGIN + timedelta(seconds=step)
             for name in (*COLUMNS, "q"):
                 where = f"WHERE ts <= TIMESTAMP '{now}'"
-                base.execute(f"CREATE OR REPLACE VIEW {name} AS FROM all_{name} {where}")
+                base.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS FROM all_{name} {where}")
             text = (case.duck or case.text).replace("NOW()", "{now}")
             rows = base.execute(text.replace("{now}", f"TIMESTAMP '{now}'")).fetchall()
             expected = Counter(tuple(map(_plain, row)) for row in rows)

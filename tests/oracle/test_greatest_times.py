@@ -7,7 +7,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -15,6 +14,7 @@ import pytest
 import ontoweir
 from ontoweir.api.python_api import OpenProject
 from ontoweir.errors import OntoweirError
+from tests.oracle.database import open_database
 
 CATALOG = """
 [project]
@@ -116,8 +116,8 @@ def test_it_holds_what_duckdb_answers(text: str, folder: Path, project: OpenProj
     names = [n for n in told.column_names if n not in ("op", "at", "multiplicity")]
     changes = sorted(told.to_pylist(), key=lambda row: row["at"])
     held: Counter[Any] = Counter()
-    with duckdb.connect() as base:
-        base.execute(f"CREATE VIEW m AS FROM '{folder / 'm.parquet'}'")
+    with open_database() as base:
+        base.execute(f"CREATE TEMP VIEW m AS FROM '{folder / 'm.parquet'}'")
         for now in (BEGIN + timedelta(seconds=n) for n in range(SECONDS - 3)):
             while changes and changes[0]["at"].replace(tzinfo=None) <= now:
                 row = changes.pop(0)
@@ -127,7 +127,7 @@ def test_it_holds_what_duckdb_answers(text: str, folder: Path, project: OpenProj
                 )
             for name in "sz":
                 base.execute(
-                    f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM "
+                    f"CREATE OR REPLACE TEMP VIEW {name} AS SELECT * FROM "
                     f"'{folder / name}.parquet' WHERE ts <= TIMESTAMP '{now}'"
                 )
             rows = base.execute(text.replace("NOW()", f"TIMESTAMP '{now}'")).fetchall()

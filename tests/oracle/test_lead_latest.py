@@ -7,7 +7,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -15,6 +14,7 @@ import pytest
 import ontoweir
 from ontoweir.api.python_api import OpenProject
 from ontoweir.errors import OntoweirError
+from tests.oracle.database import open_database
 
 CATALOG = """
 [project]
@@ -114,11 +114,11 @@ def test_it_holds_what_duckdb_answers(text: str, folder: Path, project: OpenProj
     verdict = project.check(text)
     assert verdict.bound is not None
     some = False
-    with duckdb.connect() as base:
-        base.execute(f"CREATE VIEW m AS FROM '{folder / 'm.parquet'}'")
+    with open_database() as base:
+        base.execute(f"CREATE TEMP VIEW m AS FROM '{folder / 'm.parquet'}'")
         for now, held in fold(project, text):
             base.execute(
-                f"CREATE OR REPLACE VIEW s AS SELECT * FROM '{folder / 's.parquet'}' "
+                f"CREATE OR REPLACE TEMP VIEW s AS SELECT * FROM '{folder / 's.parquet'}' "
                 f"WHERE ts <= TIMESTAMP '{now}'"
             )
             assert held == Counter(base.execute(text).fetchall()), (text, now)

@@ -7,13 +7,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import ontoweir
 from ontoweir.errors import QueryError
+from tests.oracle.database import open_database
 
 CATALOG = """
 [streams.reading]
@@ -269,9 +269,9 @@ def _found(answers: Any) -> Counter[Any]:
 
 
 def _ask_duckdb(folder: Path, text: str) -> Counter[Any]:
-    with duckdb.connect() as base:
+    with open_database() as base:
         for name in ("reading", "sensor"):
-            base.execute(f"CREATE VIEW {name} AS FROM '{folder / name}.parquet'")
+            base.execute(f"CREATE TEMP VIEW {name} AS FROM '{folder / name}.parquet'")
         return Counter(tuple(map(_plain, row)) for row in base.execute(text).fetchall())
 
 

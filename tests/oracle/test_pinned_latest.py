@@ -5,7 +5,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -13,6 +12,7 @@ import pytest
 import ontoweir
 from ontoweir.api.python_api import OpenProject
 from ontoweir.errors import OntoweirError
+from tests.oracle.database import open_database
 
 CATALOG = """
 [streams.vital]
@@ -97,9 +97,9 @@ def test_it_is_as_duckdb_answers(
         found[row["bed"], row["ts"].replace(tzinfo=None), row[list(row)[2]]] += row.get(
             "multiplicity", 1
         )
-    with duckdb.connect() as base:
+    with open_database() as base:
         for name in ("vital", "alarm"):
-            base.execute(f"CREATE VIEW {name} AS FROM '{folder / name}.parquet'")
+            base.execute(f"CREATE TEMP VIEW {name} AS FROM '{folder / name}.parquet'")
         assert found == Counter(base.execute(text).fetchall())
 
 

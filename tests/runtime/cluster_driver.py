@@ -16,6 +16,7 @@ from ontoweir.runtime.replay.ranges import replay_range
 from ontoweir.runtime.replay.replay import replay_history
 from ontoweir.runtime.replay.replay_request import ReplayRequest
 from ontoweir.runtime.spark.start_session import start_session
+from tests.java_archive import EXECUTORS
 from tests.runtime.harness import make_sql_job
 
 
@@ -24,6 +25,7 @@ def main() -> None:
     folder = Path(sys.argv[1])
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     settings = {"spark.master": "local-cluster[2,1,512]", "spark.executor.memory": "512m"}
+    settings |= EXECUTORS
     spark = start_session(settings)
     job = make_sql_job((folder / "q.sql").read_text(), load_project(folder, environ={}).catalog)
     found = []

@@ -1,7 +1,8 @@
 """A real Kafka broker for tests, one node in KRaft mode, and Spark's connector for it.
 
 `python -m tests.runtime.kafka_broker` fetches the jars from Maven Central, by mvn, into
-~/.cache/ontoweir/kafka. Tests use what is there and never fetch.
+~/.cache/ontoweir/kafka, and writes an archive of the classes that a broker loads, with which it
+begins with two thirds of the CPU. Tests use what is there and never fetch.
 """
 
 import os
@@ -15,8 +16,10 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from zlib import crc32
 
-from tests.waiting import wait_until
+from tests.java_archive import OPTIONS, find_java
+from tests.waiting import HANG_TIMEOUT, wait_until
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "ontoweir" / "kafka"
 MISSING = (
@@ -99,29 +102,64 @@ class Broker(str):
 
 
 @contextmanager
-def start_broker(more: str = "") -> Iterator[Broker]:
-    """A broker while the block runs. `more`: lines of its properties."""
+def start_broker(more: str = "", archive: Path | None = None) -> Iterator[Broker]:
+    """A broker while the block runs. `more`: lines of its properties; `archive`: where it keeps the
+    classes that it has loaded, when it ends (None: nowhere)."""
     folder = Path(tempfile.mkdtemp(prefix="ontoweir-kafka-"))
     port, controller = _free_port(), _free_port()
     properties = folder / "server.properties"
     text = _PROPERTIES.format(port=port, controller=controller, folder=folder)
     properties.write_text(text + more)
-    java = ["java", "-Xmx400m", "-cp", os.pathsep.join(list_jars("broker"))]
+    java = [str(find_java() or "java"), "-Xmx400m", *_java_options()]
+    java += ["-cp", os.pathsep.join(list_jars("broker"))]
+    kept = [] if archive is None else [f"-XX:ArchiveClassesAtExit={archive}"]
     log = (folder / "out").open("wb")
     name = ["-t", "MkU3OEVBNTcwNTJENDM2Qg", "--standalone", "-c", str(properties)]
     formatting = [*java, "kafka.tools.StorageTool", "format", *name]
     subprocess.run(formatting, check=True, stdout=log, stderr=log)
-    broker = subprocess.Popen([*java, "kafka.Kafka", str(properties)], stdout=log, stderr=log)
+    run = [java[0], *kept, *java[1:], "kafka.Kafka", str(properties)]
+    broker = subprocess.Popen(run, stdout=log, stderr=log)
     try:
         wait_until(lambda: _listens(port), lambda: broker.poll() is None)
         started = Broker(f"127.0.0.1:{port}")
         started.process = broker
         yield started
     finally:
-        broker.send_signal(signal.SIGKILL)
-        broker.wait()
+        broker.send_signal(signal.SIGKILL if archive is None else signal.SIGTERM)
+        broker.wait(HANG_TIMEOUT)
         log.close()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _find_archive() -> Path | None:
+    """Where the archive of this Java and these jars is, or would be; None without them."""
+    java, jars = find_java(), list_jars("broker")
+    if java is None or not jars:
+        return None
+    made_of = " ".join(f"{part} {Path(part).stat().st_mtime_ns}" for part in [str(java), *jars])
+    return CACHE / f"broker-classes-{crc32(made_of.encode()):08x}.jsa"
+
+
+def _java_options() -> list[str]:
+    """As java_archive has them, of a broker."""
+    archive = _find_archive()
+    if archive is None or not archive.exists():
+        return [OPTIONS]
+    return [OPTIONS, "-Xshare:auto", f"-XX:SharedArchiveFile={archive}", "-Xlog:disable"]
+
+
+def write_archive() -> None:
+    """Keep the classes that a broker loads, in place of those of another Java or broker, unless
+    they are kept, or there is none."""
+    archive = _find_archive()
+    if archive is None or archive.exists():
+        return
+    made = archive.with_suffix(f".{os.getpid()}")
+    with start_broker(archive=made):
+        pass
+    for other in CACHE.glob("broker-classes-*.jsa"):
+        other.unlink(missing_ok=True)
+    made.rename(archive)
 
 
 def _free_port() -> int:
@@ -203,3 +241,4 @@ if __name__ == "__main__":
         fetch()
     except (OSError, subprocess.SubprocessError) as problem:
         sys.exit(f"Kafka cannot be fetched from Maven Central: {problem}")
+    write_archive()

@@ -21,6 +21,7 @@ from ontoweir.runtime.replay.ranges.replay_range import replay_range
 from ontoweir.runtime.replay.replay import replay_history
 from ontoweir.runtime.replay.replay_request import ReplayRequest
 from ontoweir.runtime.spark.start_session import start_session
+from tests.java_archive import EXECUTORS
 from tests.runtime.harness import make_sql_job
 from tests.runtime.kill_at import kill_at
 
@@ -58,6 +59,7 @@ def main() -> None:
     os.environ |= {"KILLED": str(killed), "KILLED_SEED": seed}
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     settings = {"spark.master": "local-cluster[2,1,512]", "spark.executor.memory": "512m"}
+    settings |= EXECUTORS
     spark = start_session(settings)
     job = make_sql_job((folder / "q.sql").read_text(), load_project(folder, environ={}).catalog)
     vars(run_ranges)["replay_range"] = replay_and_die

@@ -19,6 +19,7 @@ from ontoweir.run.run_options import RunOptions
 from ontoweir.run.run_queries import run_queries
 from ontoweir.runtime.live.parts import spark_parts
 from ontoweir.runtime.live.parts.run_part import run_part
+from tests.java_archive import EXECUTORS
 from tests.runtime.kill_at import kill_at
 from tests.runtime.live.test_run_live import open_queries
 
@@ -58,6 +59,7 @@ def main() -> None:
     os.environ["KILLED"] = str(killed)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     settings = {"spark.master": "local-cluster[2,1,512]", "spark.executor.memory": "512m"}
+    settings |= EXECUTORS
     workspace, compiled = open_queries(folder, list(NAMES))
     vars(spark_parts)["run_part"] = run_and_die
     options = RunOptions(

@@ -62,10 +62,12 @@ def match_naively(
     for query in union.disjuncts:
         if query.folds is not None or query.closed is not None:
             raise UnknownAnswerError
+        instance = {o.table: tables.rows(o.table) for o in query.occurrences}
+        if not all(instance.values()):
+            continue  # of few rows most tables of many have none
         timed = [o for o in query.occurrences if o.table in wide.streams]
         clocks = [Attribute(o.alias, wide.streams[o.table].timestamp) for o in timed]
         outputs = [(f"time of {clock.alias}", LiteralOutput(clock)) for clock in clocks]
-        instance = {o.table: tables.rows(o.table) for o in query.occurrences}
         asked = replace(query, outputs=(*query.outputs, *outputs))
         plain = SpjUnion(union.name, tuple(n for n, _ in asked.outputs), (asked,), distinct=False)
         size = len(query.outputs)

@@ -1,6 +1,7 @@
 """Subqueries, WITH and views: as which flat query they are read, and what is refused, where."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -20,6 +21,7 @@ from ontoweir.mappings.model.expression import fields_of
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.sql.print_sql import print_sql
+from ontoweir.rewriter.subqueries import merge_subqueries
 
 NONE = DataSource("parquet", "none")
 
@@ -218,6 +220,21 @@ REFUSED = (
     ("SELECT k FROM (SELECT k FROM s UNION ALL SELECT k, w FROM t) x", 1, "a UNION of 1 and 2"),
     ("SELECT k FROM (SELECT k FROM s UNION ALL SELECT name FROM t) x", 1, "a UNION of int and str"),
     ("SELECT k FROM (SELECT k FROM s UNION ALL SELECT k > 5 FROM t) x", 1, "of int and boolean"),
+    (
+        "SELECT k FROM (SELECT k FROM s UNION ALL SELECT k FROM t UNION ALL\nSELECT name FROM t) x",
+        2,
+        "a UNION of int and string",
+    ),
+    (
+        "SELECT k FROM (SELECT k FROM s UNION ALL SELECT k, w FROM t\nUNION ALL SELECT k FROM t) x",
+        1,
+        "a UNION of 1 and 2",
+    ),
+    (
+        "SELECT k FROM (SELECT k FROM s UNION ALL (SELECT k FROM t UNION ALL\nSELECT name FROM t))",
+        2,
+        "a UNION of int and string",
+    ),
     ("SELECT g, COUNT(*) AS n FROM (SELECT 2 AS g FROM s) x GROUP BY g", 1, "the constant 2"),
     ("SELECT k FROM wrong", 7, "the view wrong, line 2: unknown column 'missing' of s"),
     ("SELECT k FROM ring", 7, "the view ring reads itself: ring → loop → ring"),
@@ -230,6 +247,23 @@ def test_what_is_refused_says_where(sql: str, line: int, what: str) -> None:
         read(sql)
     assert caught.value.source is not None
     assert caught.value.source.line == line
+
+
+def test_each_part_of_a_long_union_is_held_against_the_first_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[int] = []
+
+    def refuse(parts: Sequence[object], catalog: Catalog) -> None:
+        asked.append(len(parts))
+
+    monkeypatch.setattr(merge_subqueries, "refuse_mixed_union", refuse)
+    parts = " UNION ALL ".join(f"SELECT k FROM {'st'[n % 2]} WHERE k = {n}" for n in range(12))
+    assert len(read(f"SELECT k FROM ({parts}) x").disjuncts) == 12
+    assert asked == [12]
+    asked.clear()
+    read(f"SELECT k FROM (SELECT k FROM s UNION ALL ({parts})) x")
+    assert sorted(asked) == [12, 13]
 
 
 def test_groups_of_streams_of_different_units_are_final_together() -> None:
