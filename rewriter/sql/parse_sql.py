@@ -32,6 +32,7 @@ from ontoweir.rewriter.earlier.declare_preceding import list_preceding
 from ontoweir.rewriter.earlier.window_subqueries import window_subqueries
 from ontoweir.rewriter.grouped.group_times import group_times
 from ontoweir.rewriter.grouped.merge_groups import merge_groups
+from ontoweir.rewriter.grouped.narrow_groups import narrow_groups
 from ontoweir.rewriter.grouped.number_days import number_days
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.joined.join_parts import join_parts
@@ -127,6 +128,7 @@ def _parse(
                 raise refused
             written = tree
         written = group_times(number_days(limit_keys(written, catalog), catalog), catalog)
+        written = narrow_groups(written, catalog)
         if refused is not None:
             latest = spell_latest(number_latest(written, catalog), catalog)
             spelled = imply_windows(latest, catalog)

@@ -13,8 +13,9 @@ from math import ceil, floor
 from typing import TypeAlias, assert_never
 
 from ontoweir.mappings.expressions.domains.evaluate_all import LARGEST, Finite, evaluate_all
+from ontoweir.mappings.expressions.domains.list_whole import Ends, list_whole
 from ontoweir.mappings.expressions.functions import DATE_PARTS
-from ontoweir.mappings.model.catalog import Column, DecimalType, IntType, Scalar
+from ontoweir.mappings.model.catalog import Column, DecimalType, FloatType, IntType, Scalar
 from ontoweir.mappings.model.expression import (
     Call,
     Case,
@@ -65,9 +66,27 @@ def derive_domain(expression: Expression, columns: Sequence[Column]) -> Domain:
     # a user's function is not called to decide
     if has_user_calls(expression):
         return _derive(expression, declared)
-    listed = evaluate_all(expression, declared)
+    listed = evaluate_all(expression, declared) or list_whole(expression, _ends_of(declared))
     made = listed if listed is not None else _derive(expression, declared)
     return made if made is not None else _evaluate_arguments(expression, columns)
+
+
+def _ends_of(declared: Declared) -> Ends:
+    """The least and the greatest value of a column, if it is a number."""
+
+    def find(name: str) -> tuple[Fraction | None, Fraction | None] | None:
+        known = _limits(declared.get(name))
+        return None if known is None else (known.low, known.high)
+
+    return find
+
+
+def _limits(column: Column | Range | None) -> Range | None:
+    """The range of a number, a double too."""
+    known = _range(_declared(column))
+    if known is None and isinstance(column, Column) and isinstance(column.type, FloatType):
+        return Range(_exact(column.minimum), _exact(column.maximum))
+    return known
 
 
 def _evaluate_arguments(expression: Expression, columns: Sequence[Column]) -> Finite | None:
@@ -182,6 +201,8 @@ def _derive_call(call: Call, declared: Declared) -> Domain:
         return Range(Fraction(0))
     if function is Function.SIGN:
         return Range(Fraction(-1), Fraction(1))
+    if (whole := list_whole(call, _ends_of(declared))) is not None:
+        return whole
     exact = all(isinstance(a.type, IntType | DecimalType) for a in call.arguments)
     if not exact or not isinstance(call.type, IntType | DecimalType):
         return None
@@ -195,6 +216,8 @@ def _derive_call(call: Call, declared: Declared) -> Domain:
             return _negate(ranges[0])
         case Function.MULTIPLY:
             return _multiply(ranges[0], ranges[1])
+        case Function.INTEGER_DIVIDE if ranges[1].low == ranges[1].high and ranges[1].low:
+            return _round(_multiply(ranges[0], Range(1 / ranges[1].low, 1 / ranges[1].low)))
         case Function.MODULO:
             return _modulo(ranges[0], ranges[1], 1 if isinstance(call.type, IntType) else 0)
         case Function.ABS:
@@ -210,7 +233,7 @@ def _derive_call(call: Call, declared: Declared) -> Domain:
 def _constant(expression: Expression) -> Fraction | None:
     """The exact number that is written; None: it is none."""
     match _uncast(expression):
-        case Value(value=int() | Decimal() as value) if not isinstance(value, bool):
+        case Value(value=int() | Decimal() | float() as value) if not isinstance(value, bool):
             return _exact(value)
         case Call(function=Function.NEGATE, arguments=(inner,)):
             return None if (number := _constant(inner)) is None else -number
@@ -259,8 +282,10 @@ def _narrow(condition: Expression, declared: Declared, *, holds: bool) -> Declar
     if isinstance(right, Field):
         left, right, function = right, left, _SIDES[function]
     number = _constant(right)
-    known = _declared(declared.get(left.column)) if isinstance(left, Field) else None
-    if number is None or not isinstance(known, Range) or not isinstance(left, Field):
+    if number is None or not isinstance(left, Field):
+        return declared
+    known = _declared(of := declared.get(left.column)) or _limits(of)
+    if not isinstance(known, Range):
         return declared
     low = function in (_ABOVE if holds else _BELOW) or function is _EQUAL[holds]
     high = function in (_BELOW if holds else _ABOVE) or function is _EQUAL[holds]
