@@ -3,10 +3,12 @@
 [PLC] Poggi et al., Linking Data to Ontologies, J. Data Semantics X, 2008: unfolding.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import prod
 
+from ontoweir.diagnostics import Label, Reason
 from ontoweir.errors import Source, UsageError
 from ontoweir.mappings.model.assertion import MappingAssertion, MappingSet, TriplesMapName
 from ontoweir.mappings.model.catalog import Catalog
@@ -124,7 +126,7 @@ def unfold_query(
             "an empty union of queries", why="it has no head", fix="pass at least one disjunct"
         )
     first = ucq[0]
-    options, observer = options or UnfoldOptions(), observer or Observer()
+    options, (observer, excluded) = options or UnfoldOptions(), _listen(observer or Observer())
     named, shared = options.names or tuple(v.name for v in first.head), options.shared
     if shared is None or not shared.are_of(mappings, tbox, catalog):
         shared = TMappings(mappings, tbox, catalog)
@@ -163,6 +165,9 @@ def unfold_query(
         source=first.source,
         aggregation=first.aggregation,
     )
+    if not union.disjuncts:
+        told = (explain() for explain in excluded)
+        union = replace(union, excluded=tuple(dict.fromkeys(r for r in told if r is not None)))
     if options.holds and not union.disjuncts:
         union = replace(union, disjuncts=unfolder.hold_nothing(ucq, named, head))
     union = hold_constants(union, sets)
@@ -173,6 +178,18 @@ def unfold_query(
     union = replace(union, views=used_views(read, sets.views))
     union = replace(union, derived=list_derived(union, mappings.derived))
     return add_columns(union, sets.catalog, first, buckets)
+
+
+def _listen(observer: Observer) -> tuple[Observer, list[Callable[[], Reason | None]]]:
+    """The observer, and what it hears of why disjuncts have no rows."""
+    excluded: list[Callable[[], Reason | None]] = []
+
+    def hear(step: TraceStep) -> None:
+        if step.excludes is not None:
+            excluded.append(step.excludes)
+        observer.on_step(replace(step, excludes=None))
+
+    return replace(observer, on_step=hear), excluded
 
 
 def _set_maker(
@@ -286,9 +303,14 @@ class _Unfolder:
         matches = bind_times(query, matches, self.sets)
         many = prod(len(c) for c in choices)
         told = f"{len(matches)} of {many} combinations of assertions can meet"
+        unmet = None
         if not matches and (why := say_unmet(query, choices, self.sets.catalog)):
-            told += f": no mappings make {why}"
-        self.observer.on_step(TraceStep("terms unified", f"branch {query.branch + 1}", told))
+            what, source = f"no mappings make {why}", query.source
+            label = None if source is None else Label("query", source, what)
+            unmet = partial(Reason, what, label)
+            told += f": {what}"
+        step = TraceStep("terms unified", f"branch {query.branch + 1}", told, unmet)
+        self.observer.on_step(step)
         return matches
 
     def disjuncts(self, query: ConjunctiveQuery, matches: tuple[Match, ...]) -> Iterator[SpjQuery]:

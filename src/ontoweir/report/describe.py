@@ -13,7 +13,6 @@ from ontoweir.checker.partition.partition import (
     Partition,
     show_partition,
 )
-from ontoweir.checker.verdict.explain_union import explain_union
 from ontoweir.checker.verdict.find_pattern import UpdatePattern, find_pattern
 from ontoweir.checker.verdict.verdict import (
     Bounded,
@@ -30,6 +29,7 @@ from ontoweir.edit.describe_repairs import DescribedRepair
 from ontoweir.errors import Source
 from ontoweir.files.mark_source import mark_label
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.report.blame_verdict import blame_verdict
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sql.print_sql import print_sql
@@ -44,7 +44,7 @@ def describe_verdict(
 ) -> dict[str, Any]:
     """A verdict and its repairs, as `ontoweir check --format json` prints them."""
     catalog = extend_catalog(catalog, verdict.union)
-    bound, blame = verdict.bound, explain_union(verdict)
+    bound, blame = verdict.bound, blame_verdict(verdict, catalog)
     pattern = find_pattern(verdict.union, catalog, closed=verdict.closes_values)
     changes = None if bound is None else bound_changes(verdict, catalog)
     described: Described = {}  # many disjuncts may have the same reasons

@@ -8,7 +8,6 @@ from ontoweir.checker.explain.explain_bounded import explain_bounded
 from ontoweir.checker.explain.explain_values import labels_of
 from ontoweir.checker.normalise.normalise_query import normalise_query
 from ontoweir.checker.partition.partition import show_partition
-from ontoweir.checker.verdict.explain_union import explain_union
 from ontoweir.checker.verdict.verdict import (
     Bounded,
     DisjunctVerdict,
@@ -28,6 +27,7 @@ from ontoweir.errors import Source
 from ontoweir.files.mark_source import mark_label, mark_source
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.refused_query import RefusedQuery
+from ontoweir.report.blame_verdict import blame_verdict
 from ontoweir.report.describe_plan import describe_plan
 from ontoweir.report.render_check import short_place
 from ontoweir.rewriter.model.add_views import extend_catalog
@@ -73,7 +73,7 @@ def render_query(
         parts.append(f"<p>It rests on what the catalog declares:</p><ul>{items}</ul>")
     if verdict.partition is not None:
         parts.append(f"<p>{escape(_capital(show_partition(verdict.partition)))}.</p>")
-    blame = explain_union(verdict)
+    blame = blame_verdict(verdict, catalog)
     if blame is not None:
         parts.append(f'<div class="tree"><ul>{_reason(blame)}</ul></div>')
     causes: dict[Diagnostic, None] = {}
