@@ -25,7 +25,7 @@ def broker() -> Iterator[Broker]:
                 "room": f"r{n % 3}",
                 "celsius": n / 8,
             }
-            producer.produce("rooms", json.dumps(row), key=row["room"])
+            producer.produce("rooms", json.dumps(row), key=str(row["room"]))
         producer.produce("noise", "no object")
         assert producer.flush(20) == 0
         yield started
