@@ -38,6 +38,7 @@ from ontoweir.rewriter.model.spj import (
     SpjUnion,
 )
 from ontoweir.rewriter.model.work_budget import WorkBudget
+from ontoweir.rewriter.passes.explain_first import explain_first
 from ontoweir.rewriter.passes.prune_disjuncts import Candidate
 from ontoweir.rewriter.passes.run_passes import excluded_by, run_passes
 from ontoweir.rewriter.tmappings.name_graphs import name_graphs
@@ -166,8 +167,7 @@ def unfold_query(
         aggregation=first.aggregation,
     )
     if not union.disjuncts:
-        told = (explain() for explain in excluded)
-        union = replace(union, excluded=tuple(dict.fromkeys(r for r in told if r is not None)))
+        union = replace(union, excluded=explain_first(excluded))
     if options.holds and not union.disjuncts:
         union = replace(union, disjuncts=unfolder.hold_nothing(ucq, named, head))
     union = hold_constants(union, sets)
