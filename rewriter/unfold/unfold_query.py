@@ -110,8 +110,7 @@ def unfold_query(
     Args:
         ucq: disjuncts with the same head and semantics, at least one.
         mappings: if not compiled yet, the hierarchy is compiled in for the predicates of `ucq`.
-        observer: hears of warnings, steps and progress.
-        options: how to unfold.
+        observer, options: who hears of warnings, steps and progress; how to unfold.
 
     Returns:
         a union, possibly of no disjunct, when nothing can match; the views that it reads are with
@@ -167,9 +166,8 @@ def unfold_query(
         aggregation=first.aggregation,
     )
     if not union.disjuncts:
-        union = replace(union, excluded=explain_first(excluded))
-    if options.holds and not union.disjuncts:
-        union = replace(union, disjuncts=unfolder.hold_nothing(ucq, named, head))
+        held = unfolder.hold_nothing(ucq, named, head) if options.holds else ()
+        union = replace(union, disjuncts=held, excluded=explain_first(excluded))
     union = hold_constants(union, sets)
     if is_mixed(union.disjuncts, sets.catalog):
         refuse_bags(first.source, distinct=first.distinct)

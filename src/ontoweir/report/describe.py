@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias, assert_never
 
 from ontoweir.checker.decide.bound_changes import bound_changes
+from ontoweir.checker.explain.blame_verdict import blame_verdict
 from ontoweir.checker.explain.explain_bounded import explain_bounded
 from ontoweir.checker.model.criterion import CriterionResult
 from ontoweir.checker.partition.partition import (
@@ -29,7 +30,6 @@ from ontoweir.edit.describe_repairs import DescribedRepair
 from ontoweir.errors import Source
 from ontoweir.files.mark_source import mark_label
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.report.blame_verdict import blame_verdict
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sql.print_sql import print_sql

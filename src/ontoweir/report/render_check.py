@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ontoweir.checker.decide.bound_changes import bound_changes
+from ontoweir.checker.explain.blame_verdict import blame_verdict
 from ontoweir.checker.explain.explain_bounded import explain_bounded
 from ontoweir.checker.partition.partition import show_partition
 from ontoweir.checker.repair.changes import DeclareFew, DeclareGap
@@ -21,7 +22,6 @@ from ontoweir.files.mark_source import Marked, mark_label
 from ontoweir.mappings.model.assertion import RefusedMap
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.refused_query import RefusedQuery
-from ontoweir.report.blame_verdict import blame_verdict
 from ontoweir.report.describe_finality import describe_finality
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.standing.shows_set import shows_set

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
+from ontoweir.checker.explain.blame_verdict import blame_verdict
 from ontoweir.checker.explain.explain_bounded import explain_bounded
 from ontoweir.checker.explain.explain_values import labels_of
 from ontoweir.checker.normalise.normalise_query import normalise_query
@@ -27,7 +28,6 @@ from ontoweir.errors import Source
 from ontoweir.files.mark_source import mark_label, mark_source
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.refused_query import RefusedQuery
-from ontoweir.report.blame_verdict import blame_verdict
 from ontoweir.report.describe_plan import describe_plan
 from ontoweir.report.render_check import short_place
 from ontoweir.rewriter.model.add_views import extend_catalog
