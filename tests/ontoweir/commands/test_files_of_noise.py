@@ -23,6 +23,8 @@ def write_noise(file: Path) -> Path:
 
 @pytest.mark.parametrize("name", [*NAMES, *PACKED, DELTA, ICEBERG])
 def test_init_says_what_is_wrong(name: str, run: Run, tmp_path: Path) -> None:
+    if name in (DELTA, ICEBERG):  # older ones raise what nobody can tell from a bug
+        pytest.importorskip(*(("deltalake", "1.2") if name == DELTA else ("pyiceberg", "0.10")))
     noise = write_noise(tmp_path / name)
     ran = run("init", tmp_path / "project", "--from", noise)
     assert ran.code == 2

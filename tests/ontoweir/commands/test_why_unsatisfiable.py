@@ -19,6 +19,8 @@ QUERIES = {
     "  GRAPH ?t { ?r :temperature ?c }\n  ?r :madeBy ?s .\n  ?s :madeBy ?z\n}",
     "read.sql": "SELECT x.m FROM (SELECT sensor, MAX(celsius) AS m FROM reading\n"
     "WHERE celsius > 1\nAND celsius < 0 GROUP BY sensor) x WHERE x.m > 3",
+    "with.sql": "WITH w AS (\n  SELECT sensor, celsius\n  FROM reading\n  WHERE celsius > 20\n)\n"
+    "SELECT sensor FROM w\nWHERE celsius BETWEEN 5\n  AND 7",
     "twin.sql": "SELECT r.sensor\nFROM reading r\nWHERE r.celsius > 3\n  AND r.celsius < 5",
 }
 PLACES = {
@@ -27,6 +29,7 @@ PLACES = {
         ("r.state = 'OPEN'", "domain.sql", 3),
         ("reading.state is declared as one of OK, FAULT", "ontoweir.toml", 23),
     ],
+    "with": [("w.celsius > 20", "with.sql", 4), ("w.celsius <= 7", "with.sql", 7)],
     "circle": [
         ("reading_1.ts < reading_2.ts", "circle.rq", 5),
         ("reading_2.ts < reading_1.ts", "circle.rq", 6),
