@@ -48,6 +48,7 @@ class SourceCompare:
     op: CompareOp
     right: SourceColumn | SourceConstant
     offset: int | Decimal = 0
+    line: int | None = field(default=None, compare=False)  # of the text of SQL
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,7 +206,7 @@ def _compare_columns(
         rounded = round_steps(op, us, step)
         if isinstance(rounded, bool):
             return ((SourceNotNull(left), SourceNotNull(right)),) if rounded else ()
-        return ((SourceCompare(left, rounded[0], right, rounded[1]),),)
+        return ((SourceCompare(left, rounded[0], right, rounded[1], _written(tree)),),)
     kinds = scope.type_of(left), scope.type_of(right)
     if us and {type_family(kind) for kind in kinds} == {"date"}:
         raise refuse_condition(
@@ -218,7 +218,7 @@ def _compare_columns(
         raise _wrong_types(tree, name_column_type(kinds[0]), name_column_type(kinds[1]))
     if number and type_family(kinds[0]) != "number":
         raise refuse_condition(tree, show_sql(tree))
-    return ((SourceCompare(left, op, right, plain_number(number)),),)
+    return ((SourceCompare(left, op, right, plain_number(number), _written(tree)),),)
 
 
 def _compare_constant(
@@ -234,7 +234,7 @@ def _compare_constant(
         rounded = round_steps(op, epoch_us(instant) + us, step)
         if isinstance(rounded, bool):
             return ((SourceNotNull(left),),) if rounded else ()
-        return ((SourceCompare(left, rounded[0], SourceConstant(rounded[1])),),)
+        return ((SourceCompare(left, rounded[0], SourceConstant(rounded[1]), 0, _written(tree)),),)
     kind = scope.type_of(left)
     if isinstance(kind, IntType) and isinstance(value, str) and _WHOLE.fullmatch(value):
         value = int(value)  # all of SQL read a text beside a whole number as one
@@ -252,7 +252,13 @@ def _compare_constant(
             op, constant = "=", not value
     if constant is None or us:
         raise _wrong_types(tree, name_column_type(kind), repr(value))
-    return ((SourceCompare(left, op, SourceConstant(constant)),),)
+    return ((SourceCompare(left, op, SourceConstant(constant), 0, _written(tree)),),)
+
+
+def _written(tree: "exp.Expr") -> int | None:
+    """The line of a comparison: of what it was, before columns of subqueries were put into it."""
+    line = tree.meta.get("line")
+    return int(line) if line is not None else line_of(tree)
 
 
 def _no_timestamp(tree: "exp.Expr") -> SqlRefusal:

@@ -106,6 +106,8 @@ def read_condition(
             )
         low = exp.GTE(this=tree.this, expression=tree.args["low"])
         high = exp.LTE(this=tree.this, expression=tree.args["high"])
+        if "line" in tree.meta:
+            low.meta["line"] = high.meta["line"] = tree.meta["line"]
         both_sides = exp.And(this=low, expression=high)
         return read_condition(both_sides, scope, bag=bag, negated=negated)
     if isinstance(tree, exp.In):

@@ -23,6 +23,16 @@ def line_of(tree: "exp.Expr") -> int | None:
     return min(lines, default=None)
 
 
+def keep_line(column: "exp.Expr") -> None:
+    """Let the comparison around a column keep the line in which it is written, when something else
+    is put in the column's place: what comes from a subquery has another."""
+    from sqlglot import exp
+
+    compared = column.find_ancestor(exp.Predicate)
+    if compared is not None and (line := line_of(column)) is not None:
+        compared.meta.setdefault("line", line)
+
+
 def refuse_condition(tree: "exp.Expr", name: str, fix: str | None = None) -> SqlRefusal:
     """The refusal of a condition by its name."""
     return SqlRefusal(

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 from ontoweir.errors import Source
 from ontoweir.mappings.model.assertion import SourceColumn
-from ontoweir.mappings.model.catalog import Catalog, ColumnType, Relation, Stream, TimestampType
+from ontoweir.mappings.model.catalog import (
+    Catalog,
+    Column,
+    ColumnType,
+    Relation,
+    Stream,
+    TimestampType,
+)
 from ontoweir.mappings.model.read_table import did_you_mean
 
 if TYPE_CHECKING:
@@ -103,6 +110,12 @@ def is_timestamp(table: Stream | Relation, column: str) -> bool:
     return isinstance(table, Stream) and table.timestamp == column
 
 
+def _is_made(column: Column) -> bool:
+    """Whether a column is of a query alone: its name is not one to write."""
+    made = column.bucket is not None or column.expression is not None
+    return made and not column.name.isidentifier()
+
+
 @dataclass(slots=True)
 class Scope:
     """The aliases of a FROM clause, in order; `known`: columns that are not NULL in any row, to
@@ -148,7 +161,8 @@ class Scope:
                 fix=f"write {hits[0].alias}.{name}",
                 line=line,
             )
-        known = [c for a in aliases for c in column_names(self.tables[a])]
+        made = {c.name for a in aliases for c in self.tables[a].columns if _is_made(c)}
+        known = [c for a in aliases for c in column_names(self.tables[a]) if c not in made]
         owner = ", ".join(repr(self.tables[a].name) for a in aliases)
         raise SqlRefusal(
             f"unknown column {name!r} of {owner}",

@@ -1,20 +1,25 @@
 """What a pass did to a disjunct, for `ontoweir rewrite --show trace`."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from ontoweir.diagnostics import Reason
 from ontoweir.rewriter.algebra.print_spj import show_condition, show_output
 from ontoweir.rewriter.model.spj import Compare, Condition, Op, SpjQuery
 
 
 @dataclass(frozen=True, slots=True)
 class TraceStep:
-    """Something a pass did: its name, to what (a disjunct's number, a predicate), and what."""
+    """Something a pass did: its name, to what (a disjunct's number, a predicate), and what.
+
+    `excludes`: says why what it dropped has no rows (None: it dropped nothing).
+    """
 
     name: str
     subject: str
     did: str
+    excludes: Callable[[], Reason | None] | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         return f"{self.name}: {self.subject}: {self.did}"

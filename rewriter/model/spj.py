@@ -1,11 +1,12 @@
 """Select-project-join queries over the catalog: what the rewriter hands to the checker. [S] Def. 4:
 Π_L( σ_P( R1 × … × S1 × … ) ). Π is duplicate-preserving (bag) or -eliminating (set)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 from typing import TypeAlias
 
+from ontoweir.diagnostics import Reason
 from ontoweir.errors import Source
 from ontoweir.mappings.model.assertion import TriplesMapName
 from ontoweir.mappings.model.catalog import Column, ColumnType, Meeting, Relation, Scalar, Stream
@@ -68,6 +69,7 @@ class Compare:
     right: Attribute | Constant
     offset: int | Decimal = 0
     source: Source | None = None
+    line: int | None = field(default=None, compare=False)  # within the source, of SQL
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,6 +385,7 @@ class SpjUnion:
     joined: "Joined[SpjUnion] | None" = None  # of which rows, that come and go, it is made
     told: str | None = None  # what is written, if not said otherwise (None: what fits)
     ties: tuple[str, ...] = ()  # sentences: how rows follow that are equal in an order
+    excluded: tuple[Reason, ...] = ()  # why there are no disjuncts, where that is known
 
 
 def output_attributes(output: Output) -> tuple[Attribute, ...]:

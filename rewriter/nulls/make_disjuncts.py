@@ -160,6 +160,7 @@ def _condition(condition: SourceCondition, source: Source) -> Condition:
                 _attribute(right) if isinstance(right, SourceColumn) else Constant(right.value),
                 condition.offset,
                 source,
+                condition.line,
             )
         case _ as unreachable:
             assert_never(unreachable)

@@ -7,8 +7,10 @@ shape never meet (unify_outputs).
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias, assert_never
 
+from ontoweir.diagnostics import Label, Reason
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.progress.progress import OnProgress, ignore_progress
 from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
@@ -16,9 +18,10 @@ from ontoweir.rewriter.algebra.list_domains import DomainFilter, list_domains
 from ontoweir.rewriter.algebra.name_occurrences import name_occurrences
 from ontoweir.rewriter.algebra.trace_steps import OnStep, TraceStep, ignore_steps, trace_steps
 from ontoweir.rewriter.model.hierarchy import Hierarchy
-from ontoweir.rewriter.model.query import ConjunctiveQuery
+from ontoweir.rewriter.model.query import Atom, ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjQuery
 from ontoweir.rewriter.passes.derive_equalities import derive_equalities
+from ontoweir.rewriter.passes.explain_contradiction import explain_contradiction
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.passes.prune_disjuncts import Candidate, prune_disjuncts
 from ontoweir.rewriter.passes.push_constants import push_constants
@@ -26,6 +29,7 @@ from ontoweir.rewriter.passes.remove_redundant_occurrences import remove_redunda
 from ontoweir.rewriter.passes.remove_reference_joins import remove_reference_joins
 from ontoweir.rewriter.passes.remove_self_joins import remove_self_joins
 from ontoweir.rewriter.ucq.find_disjointness import find_disjointness
+from ontoweir.rewriter.ucq.show_ucq import show_atom
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +99,26 @@ def excluded_by(
         if isinstance(rule, QueryPass) and rule.name not in skip:
             reason = rule.reason(query, tbox)
             if reason is not None:
-                return TraceStep(rule.name, f"branch {query.branch + 1}", f"dropped: {reason}")
+                excludes = partial(_explain_atoms, query, rule, tbox)
+                subject, did = f"branch {query.branch + 1}", f"dropped: {reason}"
+                return TraceStep(rule.name, subject, did, excludes)
     return None
+
+
+def _explain_atoms(query: ConjunctiveQuery, rule: QueryPass, tbox: Hierarchy) -> Reason:
+    """Why a query is dropped, and the atoms that it takes for that."""
+    needed = query.atoms
+    for atom in query.atoms:
+        rest = tuple(a for a in needed if a is not atom)
+        if rule.reason(replace(query, atoms=rest), tbox) is not None:
+            needed = rest
+    why = rule.reason(replace(query, atoms=needed), tbox)
+    return Reason(why or "", because=tuple(map(_show_atom, needed)))
+
+
+def _show_atom(atom: Atom) -> Reason:
+    text = show_atom(atom)
+    return Reason(text, None if atom.source is None else Label("query", atom.source, text))
 
 
 def run_passes(
@@ -162,7 +184,9 @@ def _drop(
         if reason is None:
             yield candidate
         else:
-            on_step(TraceStep(rule.name, f"disjunct {candidate.number}", f"dropped: {reason}"))
+            did = f"dropped: {reason}"
+            excludes = partial(explain_contradiction, candidate.query, catalog, rule.reason)
+            on_step(TraceStep(rule.name, f"disjunct {candidate.number}", did, excludes))
 
 
 def pass_names() -> Sequence[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from ontoweir.mappings.sql.read_literal import keep_line
 from ontoweir.rewriter.joins.absence_trees import LEFT, RIGHT, TIME
 from ontoweir.rewriter.subqueries.join_inner import list_items
 
@@ -80,6 +81,7 @@ def substitute(tree: "exp.Expr", meaning: "Mapping[str, exp.Expr]") -> None:
         if isinstance(column.parent, exp.Select):
             column.replace(exp.alias_(made.copy(), column.name, quoted=True))
             continue
+        keep_line(column)
         made = made.copy()
         wrapped = isinstance(made, exp.Binary) and isinstance(column.parent, exp.Binary)
         column.replace(exp.Paren(this=made) if wrapped else made)

@@ -296,7 +296,7 @@ class _Merger:
             made = SqlRefusal(error.what, why=error.why, fix=error.fix, line=line)
             raise place_in_view(made, view) from None
         for part in parts:
-            for name in part.find_all(exp.Identifier):
+            for name in part.find_all(exp.Identifier, exp.Predicate):
                 name.meta.pop("line", None)
                 if line is not None:
                     name.meta["line"] = line

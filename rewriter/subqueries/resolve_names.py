@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from ontoweir.mappings.model.read_table import did_you_mean
-from ontoweir.mappings.sql.read_literal import line_of
+from ontoweir.mappings.sql.read_literal import keep_line, line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, find_name
 from ontoweir.mappings.sql.refuse_clauses import refuse_sql
 from ontoweir.mappings.sql.show_sql import show_sql
@@ -153,6 +153,7 @@ class _Names:
             made = self.resolve(column, given)
             if column is tree:
                 return made
+            keep_line(column)
             column.replace(made)
         return tree
 

@@ -1,6 +1,7 @@
 """The whole rewriting of a query as a minimal union of conjunctive queries, and its text."""
 
 import re
+from collections.abc import Callable
 
 from ontoweir.ontology.tbox import TBox
 from ontoweir.progress.progress import OnProgress, ignore_progress
@@ -66,12 +67,7 @@ def format_cq(cq: ConjunctiveQuery) -> str:
             return "_" if term.name in lonely else f"?{term.name}"
         return _show_constant(term)
 
-    body = []
-    for atom in cq.atoms:
-        name = atom.cls if isinstance(atom, ClassAtom) else atom.prop
-        text = f"{_local(name)}({', '.join(show(t) for t in _terms(atom))})"
-        at = "" if atom.time is None else f"@?{atom.time.name}"
-        body.append(text + at + "@always" * atom.always)
+    body = [show_atom(atom, show) for atom in cq.atoms]
     body.extend(_show_filter(f) for f in cq.filters)
     body.extend(_show_choice(choice) for choice in cq.choices)
     fixed = dict(cq.constants)
@@ -79,6 +75,15 @@ def format_cq(cq: ConjunctiveQuery) -> str:
         f"?{v.name}" + (f" = {_show_constant(fixed[v])}" if v in fixed else "") for v in cq.head
     )
     return f"{cq.name}({head}) :- {', '.join(body)}"
+
+
+def show_atom(atom: Atom, show: Callable[[Term], str] | None = None) -> str:
+    """`:A(?x)@?t`. `show`: how its terms are shown."""
+    show = show or (lambda t: f"?{t.name}" if isinstance(t, Variable) else _show_constant(t))
+    name = atom.cls if isinstance(atom, ClassAtom) else atom.prop
+    text = f"{_local(name)}({', '.join(show(t) for t in _terms(atom))})"
+    at = "" if atom.time is None else f"@?{atom.time.name}"
+    return text + at + "@always" * atom.always
 
 
 def _terms(atom: Atom) -> tuple[Term, ...]:

@@ -3,10 +3,12 @@
 [PLC] Poggi et al., Linking Data to Ontologies, J. Data Semantics X, 2008: unfolding.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import prod
 
+from ontoweir.diagnostics import Label, Reason
 from ontoweir.errors import Source, UsageError
 from ontoweir.mappings.model.assertion import MappingAssertion, MappingSet, TriplesMapName
 from ontoweir.mappings.model.catalog import Catalog
@@ -36,6 +38,7 @@ from ontoweir.rewriter.model.spj import (
     SpjUnion,
 )
 from ontoweir.rewriter.model.work_budget import WorkBudget
+from ontoweir.rewriter.passes.explain_first import explain_first
 from ontoweir.rewriter.passes.prune_disjuncts import Candidate
 from ontoweir.rewriter.passes.run_passes import excluded_by, run_passes
 from ontoweir.rewriter.tmappings.name_graphs import name_graphs
@@ -107,8 +110,7 @@ def unfold_query(
     Args:
         ucq: disjuncts with the same head and semantics, at least one.
         mappings: if not compiled yet, the hierarchy is compiled in for the predicates of `ucq`.
-        observer: hears of warnings, steps and progress.
-        options: how to unfold.
+        observer, options: who hears of warnings, steps and progress; how to unfold.
 
     Returns:
         a union, possibly of no disjunct, when nothing can match; the views that it reads are with
@@ -124,7 +126,7 @@ def unfold_query(
             "an empty union of queries", why="it has no head", fix="pass at least one disjunct"
         )
     first = ucq[0]
-    options, observer = options or UnfoldOptions(), observer or Observer()
+    options, (observer, excluded) = options or UnfoldOptions(), _listen(observer or Observer())
     named, shared = options.names or tuple(v.name for v in first.head), options.shared
     if shared is None or not shared.are_of(mappings, tbox, catalog):
         shared = TMappings(mappings, tbox, catalog)
@@ -163,8 +165,9 @@ def unfold_query(
         source=first.source,
         aggregation=first.aggregation,
     )
-    if options.holds and not union.disjuncts:
-        union = replace(union, disjuncts=unfolder.hold_nothing(ucq, named, head))
+    if not union.disjuncts:
+        held = unfolder.hold_nothing(ucq, named, head) if options.holds else ()
+        union = replace(union, disjuncts=held, excluded=explain_first(excluded))
     union = hold_constants(union, sets)
     if is_mixed(union.disjuncts, sets.catalog):
         refuse_bags(first.source, distinct=first.distinct)
@@ -173,6 +176,18 @@ def unfold_query(
     union = replace(union, views=used_views(read, sets.views))
     union = replace(union, derived=list_derived(union, mappings.derived))
     return add_columns(union, sets.catalog, first, buckets)
+
+
+def _listen(observer: Observer) -> tuple[Observer, list[Callable[[], Reason | None]]]:
+    """The observer, and what it hears of why disjuncts have no rows."""
+    excluded: list[Callable[[], Reason | None]] = []
+
+    def hear(step: TraceStep) -> None:
+        if step.excludes is not None:
+            excluded.append(step.excludes)
+        observer.on_step(replace(step, excludes=None))
+
+    return replace(observer, on_step=hear), excluded
 
 
 def _set_maker(
@@ -286,9 +301,14 @@ class _Unfolder:
         matches = bind_times(query, matches, self.sets)
         many = prod(len(c) for c in choices)
         told = f"{len(matches)} of {many} combinations of assertions can meet"
+        unmet = None
         if not matches and (why := say_unmet(query, choices, self.sets.catalog)):
-            told += f": no mappings make {why}"
-        self.observer.on_step(TraceStep("terms unified", f"branch {query.branch + 1}", told))
+            what, source = f"no mappings make {why}", query.source
+            label = None if source is None else Label("query", source, what)
+            unmet = partial(Reason, what, label)
+            told += f": {what}"
+        step = TraceStep("terms unified", f"branch {query.branch + 1}", told, unmet)
+        self.observer.on_step(step)
         return matches
 
     def disjuncts(self, query: ConjunctiveQuery, matches: tuple[Match, ...]) -> Iterator[SpjQuery]:

@@ -91,7 +91,7 @@ def encode_column(
             return _in_units(_encode_pieces(column), unit, name)
         if isinstance(kind, DecimalType):
             whole = column
-            if pa.types.is_decimal64(column.type):
+            if pa.types.is_decimal(column.type) and column.type.bit_width == 64:
                 if column.type.scale == kind.scale:
                     return _encode_narrow(column, kind.scale, unit, name)
                 whole = pc.cast(column, pa.decimal128(38, kind.scale))

@@ -71,7 +71,7 @@ def read_numbers(column: "pa.ChunkedArray") -> tuple[Array, Array | None] | None
     (None: all have). None: it is of another type."""
     kind = column.type
     wide = pa.types.is_decimal128(kind) and kind.precision <= _DIGITS
-    if pa.types.is_decimal64(kind) or wide:
+    if (pa.types.is_decimal(kind) and kind.bit_width == 64) or wide:
         dtype = np.dtype(np.int64)
     elif pa.types.is_signed_integer(kind) or kind == pa.float64():
         dtype = np.dtype(kind.to_pandas_dtype())

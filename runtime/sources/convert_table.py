@@ -47,7 +47,7 @@ def convert_table(
             table = table.set_column(place, name, coded)
             continue
         values = table.column(name)
-        if pa.types.is_decimal64(values.type):
+        if pa.types.is_decimal(values.type) and values.type.bit_width == 64:
             if narrow and _is_of(values.type, column.type):
                 continue
             wide = pa.decimal128(values.type.precision, values.type.scale)

@@ -42,10 +42,17 @@ def describe_cause(error: BaseException) -> str:
 
     >>> describe_cause(Exception("An error occurred while calling o6.\\n: a.b.IOError: it is gone"))
     'it is gone'
+    >>> describe_cause(MemoryError())
+    'it asks for more memory than there is'
     """
+    if isinstance(error, UnicodeDecodeError):
+        byte = error.object[error.start]
+        return f"byte {error.start} is {byte:#04x}, which is not {error.encoding.upper()}"
+    if isinstance(error, MemoryError):
+        return "it asks for more memory than there is"
     text = _CALLED.sub("", str(error).strip(), count=1)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    first = lines[0] if lines else type(error).__name__
+    first = lines[0] if lines else "its reader does not say why"
     while (match := _CLASS.match(first)) is not None and first[match.end() :]:
         first = first[match.end() :]
     return first[:300]

@@ -175,7 +175,7 @@ def _pattern(values: "pa.ChunkedArray", form: str, zone: str | None) -> tuple[Ar
     good &= (minutes < 60) & (seconds < 60)
     safe = np.where(good, (years - 1970) * 12 + month - 1, 0).astype("datetime64[M]")
     first = safe.astype("datetime64[D]")
-    length = ((safe + 1).astype("datetime64[D]") - first).astype(np.int64)
+    length = ((safe + np.timedelta64(1, "M")).astype("datetime64[D]") - first).astype(np.int64)
     good &= (day >= 1) & (day <= length)
     days = first.astype(np.int64) + day - 1
     times = ((days * 24 + hours) * 60 + minutes) * 60 + seconds

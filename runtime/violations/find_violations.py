@@ -7,10 +7,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from ontoweir.mappings.model.catalog import DataSource, Lag, Reference, Stream
+from ontoweir.mappings.model.catalog import DataSource, Lag, Reference, Stream, TimeFormat
 from ontoweir.mappings.model.parse_duration import show_duration
 from ontoweir.runtime.ingest.admit_rows import ReferenceCheck
 from ontoweir.runtime.sources.history import History
+from ontoweir.runtime.times.read_times import read_times
 from ontoweir.runtime.times.suggest_format import suggest_format
 from ontoweir.runtime.violations.first_times import FirstTimes
 from ontoweir.runtime.violations.quote_rows import quote_rows
@@ -102,8 +103,25 @@ def _suggest(violation: Violation, stream: Stream, scan: StreamScan) -> str | No
     if violation.reason == scan.late:
         needed = show_duration(scan.needed_us)
         return f'lateness = "{needed}" in the timestamp of [streams.{stream.name}] is true of all'
-    if violation.reason == f"{stream.timestamp} is not of its type" and stream.written is None:
-        texts = [str(e.values.get(stream.timestamp)) for e in violation.examples]
-        form = suggest_format(texts)
-        return None if form is None else f'format = "{form}" in the timestamp would read them'
-    return None
+    if violation.reason != f"{stream.timestamp} is not of its type":
+        return None
+    if stream.written is not None:
+        return _tell_left_out(violation, stream.written)
+    texts = [str(e.values.get(stream.timestamp)) for e in violation.examples]
+    form = suggest_format(texts)
+    return None if form is None else f'format = "{form}" in the timestamp would read them'
+
+
+def _tell_left_out(violation: Violation, written: TimeFormat) -> str | None:
+    """That a zone's clocks leave these times out, which are written as is declared."""
+    if written.zone is None or not violation.examples:
+        return None
+    cells = [[e.values.get(name) for e in violation.examples] for name in written.columns]
+    parts = [pa.chunked_array([[None if c is None else str(c) for c in some]]) for some in cells]
+    _, wrong = read_times(parts, replace(written, zone=None))
+    if wrong is not None or any(None in some for some in cells):
+        return None
+    return (
+        f"the clocks of {written.zone} leave these times out, when they are put forward; "
+        "if these are not their times, correct the zone"
+    )

@@ -28,6 +28,7 @@ from ontoweir.runtime.replay.parts.may_fork import may_fork
 from ontoweir.runtime.replay.parts.replay_part import replay_part
 from ontoweir.runtime.replay.ranges.replay_range import PreparedWork, prepare_work
 from ontoweir.runtime.replay.ranges.run_aside import run_aside
+from ontoweir.runtime.spark.explain_java import describe_cause
 
 _AHEAD = 2
 """Chunks that are handed over to a part and not used yet, at most."""
@@ -87,7 +88,7 @@ def run_processes(
         if isinstance(error, BrokenPipeError):
             raise  # whoever read the answers has enough of them
         raise RunError(
-            f"the replay failed: {type(error).__name__}: {str(error)[:300]}",
+            f"the replay failed: {describe_cause(error)}",
             why="the parts of a history are replayed by processes, which exchange files",
             fix="make room, or restore what is missing, and start again",
         ) from error

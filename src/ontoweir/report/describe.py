@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias, assert_never
 
 from ontoweir.checker.decide.bound_changes import bound_changes
+from ontoweir.checker.explain.blame_verdict import blame_verdict
 from ontoweir.checker.explain.explain_bounded import explain_bounded
 from ontoweir.checker.model.criterion import CriterionResult
 from ontoweir.checker.partition.partition import (
@@ -13,7 +14,6 @@ from ontoweir.checker.partition.partition import (
     Partition,
     show_partition,
 )
-from ontoweir.checker.verdict.explain_union import explain_union
 from ontoweir.checker.verdict.find_pattern import UpdatePattern, find_pattern
 from ontoweir.checker.verdict.verdict import (
     Bounded,
@@ -45,7 +45,7 @@ def describe_verdict(
 ) -> dict[str, Any]:
     """A verdict and its repairs, as `ontoweir check --format json` prints them."""
     catalog = extend_catalog(catalog, verdict.union)
-    bound, blame = verdict.bound, explain_union(verdict)
+    bound, blame = verdict.bound, blame_verdict(verdict, catalog)
     pattern = find_pattern(verdict.union, catalog, closed=verdict.closes_values)
     changes = None if bound is None else bound_changes(verdict, catalog)
     described: Described = {}  # many disjuncts may have the same reasons

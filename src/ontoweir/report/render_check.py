@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.text import Text
 
 from ontoweir.checker.decide.bound_changes import bound_changes
+from ontoweir.checker.explain.blame_verdict import blame_verdict
 from ontoweir.checker.explain.explain_bounded import explain_bounded
 from ontoweir.checker.partition.partition import show_partition
 from ontoweir.checker.repair.changes import DeclareFew, DeclareGap
-from ontoweir.checker.verdict.explain_union import explain_union
 from ontoweir.checker.verdict.find_pattern import find_pattern
 from ontoweir.checker.verdict.verdict import Bounded, Failing, Tier, Verdict, list_blocks
 from ontoweir.diagnostics import Diagnostic, Label, Reason
@@ -98,7 +98,7 @@ def render_verdict(
                 console.print(by, soft_wrap=True)
             _render_plans(one, console, extend_catalog(catalog, one.union))
     _render_failures(verdict, console, verbose=verbose)
-    blame = explain_union(verdict)
+    blame = blame_verdict(verdict, catalog)
     if blame is not None:
         _render_reason(blame if verbose else _shorten(blame), console, "  ", "  ")
     for number, repair in enumerate(repairs[:SHOWN], 1):

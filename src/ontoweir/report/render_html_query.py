@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
+from ontoweir.checker.explain.blame_verdict import blame_verdict
 from ontoweir.checker.explain.explain_bounded import explain_bounded
 from ontoweir.checker.explain.explain_values import labels_of
 from ontoweir.checker.normalise.normalise_query import normalise_query
 from ontoweir.checker.partition.partition import show_partition
-from ontoweir.checker.verdict.explain_union import explain_union
 from ontoweir.checker.verdict.verdict import (
     Bounded,
     DisjunctVerdict,
@@ -73,7 +73,7 @@ def render_query(
         parts.append(f"<p>It rests on what the catalog declares:</p><ul>{items}</ul>")
     if verdict.partition is not None:
         parts.append(f"<p>{escape(_capital(show_partition(verdict.partition)))}.</p>")
-    blame = explain_union(verdict)
+    blame = blame_verdict(verdict, catalog)
     if blame is not None:
         parts.append(f'<div class="tree"><ul>{_reason(blame)}</ul></div>')
     causes: dict[Diagnostic, None] = {}

@@ -271,6 +271,7 @@ def _place_zone(
 
     from ontoweir.runtime.columnar.decode_times import decode_times
     from ontoweir.runtime.times.read_times import read_times
+    from ontoweir.scaffold.times.find_offset_zone import find_offset_zone
 
     plain = written if written is not None else TimeFormat("iso", (time,))
     columns = [sample.rows.column(name) for name in plain.columns]
@@ -278,6 +279,12 @@ def _place_zone(
     aware = pa.types.is_timestamp(kind) and kind.tz is not None
     texts = [] if written is not None else [str(v) for v in columns[0].slice(0, _SEEN).to_pylist()]
     aware = aware or any(_ZONED.search(text) for text in texts) or "%z" in plain.format
+    if aware and plain.format == "iso" and len(plain.columns) == 1:
+        written_so = read_texts(sample, plain.columns[0])
+        zone = None if written_so is None else find_offset_zone(written_so)
+        if zone is not None:
+            why += f"; their offsets are those of {zone}, whose days and months queries have"
+            return time, replace(plain, zone=zone), why
     if aware or plain.format.startswith("epoch") or sample.format not in _IN_ZONES:
         return time, written, why
     rows = read_further(sample, plain.columns)

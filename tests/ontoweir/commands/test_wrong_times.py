@@ -76,3 +76,22 @@ def test_an_unknown_format_is_shown(run: Run, tmp_path: Path) -> None:
     assert code == 2
     assert "such as 'noon'" in said
     assert "say how it is written" in said
+
+
+def test_times_that_a_zone_leaves_out_are_told_from_others(run: Run, tmp_path: Path) -> None:
+    zone = ', format = "iso", zone = "Europe/Copenhagen"'
+    fine, gone = "2026-03-29 01:30:00", "2026-03-29 02:30:00"
+    assert replay(run, tmp_path, [fine, gone, "2026-03-29 03:00:00"], declared=zone)[0] == 0
+    said = run("check", tmp_path, "--data").out
+    assert f"ts = {gone}" in said
+    assert "the clocks of Europe/Copenhagen leave these times out" in said
+    assert replay(run, tmp_path, [fine, "soon", "2026-03-29 03:00:00"], declared=zone)[0] == 0
+    assert "leave these times out" not in run("check", tmp_path, "--data").out
+
+
+def test_unknown_columns_beside_buckets(run: Run, tmp_path: Path) -> None:
+    """Columns that a query makes for itself are none to write."""
+    (tmp_path / "ontoweir.toml").write_text(FILE)
+    query = "SELECT nope, date_trunc('hour', ts) AS h FROM s GROUP BY nope, date_trunc('hour', ts)"
+    ran = run("check", tmp_path, "--sql", query)
+    assert ran.err.rstrip().endswith("use one of: k, ts")

@@ -58,6 +58,7 @@ def _write_iceberg(rows: pa.Table, path: Path) -> None:
     catalog = SqlCatalog("here", uri="sqlite:///:memory:", warehouse=f"file://{path.parent}")
     catalog.create_namespace("n")
     catalog.create_table("n.devices", rows.schema, location=f"file://{path}").append(rows)
+    catalog.close()
 
 
 WRITERS: dict[str, Callable[[pa.Table, Path], None]] = {

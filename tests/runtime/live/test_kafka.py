@@ -377,7 +377,11 @@ def _make(broker: str, topic: str) -> dict[str, Any]:
     return {"here": tomllib.loads(text), "live": tomllib.loads(live), "files": made.files}
 
 
-def test_a_project_of_a_topic(spark: SparkSession, broker: str) -> None:
+def test_a_project_of_a_topic(
+    spark: SparkSession, broker: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By Spark; tests/ontoweir/scaffold/remote has it by the client."""
+    monkeypatch.setattr("ontoweir.runtime.live.topics.sample_topic.is_read_here", lambda _: False)
     rows: list[Any] = []
     for n in range(60):
         row = {"device": {"id": f"d{n % 3}"}, "temp": 20.5 + n, "sent": 1767225600000 + 60000 * n}

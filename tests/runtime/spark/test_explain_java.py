@@ -19,7 +19,7 @@ CAUSES = {
     "An error occurred while calling o6.csv.\n: j.l.RuntimeException: a.b.Cls: it": "it",
     "[PATH_NOT_FOUND] there is none": "[PATH_NOT_FOUND] there is none",
     "java.lang.OutOfMemoryError": "java.lang.OutOfMemoryError",
-    "": "ValueError",
+    "": "its reader does not say why",
     "note: this.is no class": "note: this.is no class",
 }
 
@@ -27,6 +27,12 @@ CAUSES = {
 @pytest.mark.parametrize("text", CAUSES)
 def test_causes(text: str) -> None:
     assert describe_cause(ValueError(text)) == CAUSES[text]
+
+
+def test_causes_that_name_classes_alone() -> None:
+    assert describe_cause(MemoryError()) == "it asks for more memory than there is"
+    wrong = UnicodeDecodeError("utf-8", b"a\xac", 1, 2, "invalid start byte")
+    assert describe_cause(wrong) == "byte 1 is 0xac, which is not UTF-8"
 
 
 @pytest.mark.parametrize(

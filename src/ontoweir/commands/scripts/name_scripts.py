@@ -31,11 +31,14 @@ def name_scripts(given: Sequence[str]) -> list[str]:
 
 
 def _is_script(file: Path) -> bool:
-    """Whether a file has more than one query; one that cannot be read is none."""
+    """Whether a file has more than one query, or is no text, as which it is read; one that is not
+    there is none."""
     from ontoweir.scaffold.scripts.split_script import Kind, split_script
 
     try:
         found = list(split_script(file.read_text(encoding="utf-8-sig")))
-    except (OSError, UnicodeDecodeError):
+    except OSError:
         return False
+    except UnicodeDecodeError:
+        return True
     return any(s.kind is not Kind.QUERY or s.name is not None for s in found) or len(found) > 1

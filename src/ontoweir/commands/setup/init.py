@@ -24,7 +24,8 @@ _DATA = (
     "of Delta or Iceberg (these and Avro with ontoweir[avro], "
     "[delta] or [iceberg]); a topic of MQTT, as in mqtt://host/sensors/{device}/temp, or of "
     "Kafka, as in kafka://host:9092/readings, whose first messages are copied into the project "
-    "(with --spark; add ?registry=http://host:8081 where a schema registry has their schemas); "
+    "(with ontoweir[kafka], or --spark; add ?registry=http://host:8081 where a schema registry "
+    "has their schemas); "
     "a file "
     "of SQLite (.db, .sqlite) or DuckDB (.duckdb), all of its tables; a workbook of Excel "
     "(.xlsx, with ontoweir[excel]), its sheets; a database of a PostgreSQL server, as in "
@@ -98,7 +99,8 @@ def add_init(commands: Any) -> None:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="a property of Spark, which reads topics of Kafka, e.g. spark.jars.packages=…",
+        help="a property of Spark, which reads topics of Kafka where ontoweir[kafka] is not "
+        "installed, e.g. spark.jars.packages=…",
     )
     init.add_argument(
         "--ontology",

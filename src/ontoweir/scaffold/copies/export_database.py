@@ -46,8 +46,11 @@ def export_database(file: Path, folder: Path, *, views: bool = False) -> list[Pa
         for name, batches in read(file, views=views):
             made.append(_write(name, batches, folder))
     except (sqlite3.Error, pa.ArrowException, OSError, RuntimeError, ValueError) as error:
+        what = str(error).splitlines()[0][:200]
+        if not lite and "valid DuckDB database" in what:
+            what = "it is a file of neither SQLite nor DuckDB"
         raise DataError(
-            f"the database cannot be read: {str(error).splitlines()[0][:200]}",
+            f"the database cannot be read: {what}",
             why="its tables are copied into the project, each column with one type",
             fix="correct it, or export the tables as CSV or Parquet and name those",
             source=Source(str(file)),

@@ -11,6 +11,7 @@ from ontoweir.runtime.text.open_packed import open_packed
 
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SIZE = 1 << 20
+_ZIP = b"PK"
 
 
 def unpack_zip(file: Path, folder: Path) -> Sequence[Path]:
@@ -31,10 +32,12 @@ def unpack_zip(file: Path, folder: Path) -> Sequence[Path]:
                 place = PurePosixPath(one.filename)
                 if one.is_dir() or any(p.startswith((".", "__MACOSX")) for p in place.parts):
                     continue
-                if place.name in made:
-                    raise _refuse(file, f"it has two files called {place.name}")
-                made[place.name] = folder / place.name
-                with opened.open(one) as source, made[place.name].open("wb") as written:
+                with opened.open(one) as source:
+                    name = _name(place.name, source.read(len(_ZIP)))
+                if name in made:
+                    raise _refuse(file, f"it has two files called {name}")
+                made[name] = folder / name
+                with opened.open(one) as source, made[name].open("wb") as written:
                     shutil.copyfileobj(source, written)
     except FileNotFoundError:
         raise _refuse(file, "it is not there") from None
@@ -43,6 +46,15 @@ def unpack_zip(file: Path, folder: Path) -> Sequence[Path]:
     if not made:
         raise _refuse(file, "it has no file")
     return list(made.values())
+
+
+def _name(name: str, head: bytes) -> str:
+    """What a file in a zip is called: pandas calls the CSV in `a.zip`, or in `a.csv.zip`, as these
+    are called."""
+    plain = Path(name)
+    if plain.suffix.lower() != ".zip" or head == _ZIP:
+        return name
+    return plain.stem if Path(plain.stem).suffix else f"{plain.stem}.csv"
 
 
 def unpack_text(file: Path, folder: Path) -> Path:

@@ -20,6 +20,7 @@ from ontoweir.mappings.model.catalog import (
     TimestampType,
 )
 from ontoweir.mappings.model.parse_duration import show_duration
+from ontoweir.runtime.spark.explain_java import describe_cause
 from ontoweir.scaffold.ddl.created_table import CreatedTable, list_created
 from ontoweir.scaffold.ddl.read_flink import is_flink, read_flink
 
@@ -211,7 +212,7 @@ def _not_known(file: Path, error: Exception, line: int) -> DataError:
     details: list[Any] = getattr(error, "errors", [])
     place = line or (details[0].get("line") if details else None)
     return DataError(
-        f"it is not SQL that is known: {str(error).splitlines()[0][:200]}",
+        f"it is not SQL that is known: {describe_cause(error)[:200]}",
         why="tables are read from CREATE TABLE, in the dialect of PostgreSQL, or of Flink",
         fix="correct it, or leave out what is not about tables",
         source=Source(str(file), place),

@@ -1,8 +1,9 @@
-"""Take some messages of a topic of Kafka, through Spark's connector, as JSON lines."""
+"""Take some messages of a topic of Kafka as JSON lines: by its client, or Spark's connector."""
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote
@@ -45,7 +46,7 @@ def take_messages(url: str, folder: Path, settings: Mapping[str, str]) -> Taken:
             options of Spark's reader, in which env:NAME is a variable of the environment; and with
             registry=http://…, registry.user=… for messages that a schema registry describes.
         folder: for the file, which is called as the topic.
-        settings: of Spark, which needs its connector.
+        settings: of Spark, which needs its connector where the client is not installed.
 
     Raises:
         UsageError: the URL is none, or there are no messages of JSON.
@@ -60,7 +61,7 @@ def take_messages(url: str, folder: Path, settings: Mapping[str, str]) -> Taken:
     from ontoweir.runtime.live.topics.sample_topic import sample_topic
     from ontoweir.runtime.spark.start_session import start_session
 
-    messages = sample_topic(start_session(settings), options, MESSAGES, registry)
+    messages = sample_topic(partial(start_session, settings), options, MESSAGES, registry)
     lines = _write_lines(messages)
     if not lines:
         raise _no_lines(url, messages, framed=bool(registry))

@@ -75,3 +75,20 @@ def test_zips_that_are_refused(
     cut = tmp_path / "cut.csv"
     cut.write_bytes(TEXT.encode("utf-16")[:-1])
     assert "it begins as UTF-16, and is none" in run("init", tmp_path / "q", "--from", cut).err
+
+
+@pytest.mark.parametrize(("inside", "copied"), [("m.zip", "m.csv"), ("m.csv.zip", "m.csv")])
+def test_what_pandas_calls_as_its_zip(inside: str, copied: str, tmp_path: Path, run: Run) -> None:
+    packed = tmp_path / "m.zip"
+    with zipfile.ZipFile(packed, "w") as made:
+        made.writestr(inside, TEXT)
+    ran = run("init", tmp_path / "p", "--from", packed)
+    assert ran.code == 0, ran.err
+    assert (tmp_path / "p" / "data" / copied).read_text() == TEXT
+
+
+def test_a_zip_in_a_zip_is_unpacked_too(tmp_path: Path, run: Run) -> None:
+    packed, outer = _make("zip", tmp_path), tmp_path / "outer.zip"
+    with zipfile.ZipFile(outer, "w") as made:
+        made.write(packed, "inner.zip")
+    assert run("init", tmp_path / "p", "--from", outer).code == 0

@@ -3,6 +3,7 @@
 import sqlite3
 import tomllib
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +120,7 @@ def test_tables_that_are_not_to_be_had(
 
 def test_views_of_files(tmp_path: Path, run: Run) -> None:
     file = tmp_path / "h.sqlite"
-    with sqlite3.connect(file) as opened:
+    with closing(sqlite3.connect(file)) as opened, opened:
         opened.execute("CREATE TABLE r (ts TEXT, v REAL)")
         rows = [(f"2026-01-01T{h:02}:00:00", h / 2) for h in range(24)]
         opened.executemany("INSERT INTO r VALUES (?, ?)", rows)
