@@ -18,6 +18,7 @@ from ontoweir.rewriter.model.spj import (
 from ontoweir.rewriter.standing.make_standing import make_standing
 from ontoweir.rewriter.standing.read_hit import Hit, is_among, read_hit, show_key
 from ontoweir.rewriter.standing.standing_rows import KEY
+from ontoweir.rewriter.standing.widen_keys import widen_keys
 from ontoweir.rewriter.views.expand_views import expand_unions
 
 _MOST = 10_000
@@ -63,7 +64,10 @@ def find_standing(
     read = _read_hits(found, hits, one.times, stamps)
     if read is None:
         return None
-    ended, all_enders = read
+    widened = widen_keys(found.disjuncts, *read, stamps)
+    if widened is None:
+        return None
+    ended, all_enders = widened
     inclusive = {(h.inclusive, h.ever) for of in ended for h in of.values()}
     kinds = list(dict.fromkeys(frozenset(of) for of in ended))
     whole = dict.fromkeys(ender for of in ended for ender in of)
