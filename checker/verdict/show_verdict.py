@@ -4,7 +4,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from ontoweir.checker.partition.partition import show_partition
-from ontoweir.rewriter.standing.shows_set import shows_set
+from ontoweir.rewriter.windows.shows_set import shows_set
 
 if TYPE_CHECKING:
     from ontoweir.checker.verdict.verdict import Verdict

@@ -14,10 +14,12 @@ from tests.sparql_counts.test_computed_absence import PREFIXES
 from tests.sparql_counts.test_joined_solutions import compare_changes
 from tests.sparql_counts.test_shared_variables import CASE, make_rows
 
-
 OF_X = ["?x :n ?k", "?x :p ?k", "?x :m ?k FILTER(?k > 0)", "?x :m ?k ; :p ?k"]
 OF_F = ["GRAPH ?v { ?y :p ?j } ?y :f ?f", "GRAPH ?v { ?y :p ?j ; :m ?j } ?y :f ?f"]
-OF_G = ["GRAPH ?w { ?z :n ?j FILTER(?j < 2) } ?z :g ?g", "GRAPH ?w { ?z :m ?j } ?z :g ?g . ?z :f ?f"]
+OF_G = [
+    "GRAPH ?w { ?z :n ?j FILTER(?j < 2) } ?z :g ?g",
+    "GRAPH ?w { ?z :m ?j } ?z :g ?g . ?z :f ?f",
+]
 
 
 def make_query(random: Random) -> tuple[str, tuple[str, ...]]:
