@@ -36,6 +36,8 @@ LAST = f"SELECT * FROM s QUALIFY RANK() OVER {DESC} = 1"
         ),
         ("SELECT h, MAX_BY(a, ts) AS v FROM s GROUP BY h", ("h",)),
         (f"SELECT x.h FROM s x WHERE x.a > 0 AND {LATER} AND y.a > 0)", ("h",)),
+        # a key that is equal to another one has a value
+        (f"SELECT x.h, x.a FROM s x WHERE {LATER} AND y.h IS NOT NULL)", ("h",)),
     ],
 )
 def test_read(text: str, latest: tuple[str, ...]) -> None:
