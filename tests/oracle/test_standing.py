@@ -209,6 +209,22 @@ def test_what_stands_is_duckdbs(seed: int) -> None:
     check(seed)
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "NOT EXISTS (SELECT 1 FROM t AS y WHERE {}) AND NOT EXISTS (SELECT 1 FROM s AS w WHERE {})",
+        "NOT EXISTS (SELECT 1 FROM t AS y WHERE {} UNION ALL SELECT 1 FROM s AS w WHERE {})",
+    ],
+)
+@budget(0.17)
+@given(seed=SEEDS)
+def test_rows_of_several_kinds_end_a_row(said: str, seed: int) -> None:
+    later = said.format("y.h = x.h AND y.ts > x.ts AND y.a > 0", "w.a = x.h AND w.ts > x.ts")
+    text = f"SELECT x.h AS c0 FROM s AS x WHERE {later}"
+    query = Stacked(text, f"SELECT * FROM ({text}) AS told WHERE c0 IS NOT NULL", ("c0",))
+    compare(query, parse_sql(text, CATALOG, name="q", file="q.sql"), Random(seed))
+
+
 @budget(0.15)
 @given(seed=SEEDS)
 def test_groups_of_what_stands_are_duckdbs(seed: int) -> None:
