@@ -12,10 +12,13 @@ from ontoweir.checker.plans.bound_preceding import bound_preceding
 from ontoweir.checker.plans.bound_standing import bound_standing
 from ontoweir.checker.plans.bound_versions import KeptVersions, bound_versions
 from ontoweir.checker.plans.bound_waiting import bound_waiting
+from ontoweir.checker.verdict.bound_aggregates import bound_aggregates
+from ontoweir.checker.verdict.bound_union import bound_union
 from ontoweir.checker.verdict.refuse_keys import refuse_keys
 from ontoweir.checker.verdict.verdict import DisjunctVerdict, Tier, Unsatisfiable, Verdict
 from ontoweir.mappings.model.catalog import Catalog, Meeting
 from ontoweir.mappings.model.preceding import Preceding
+from ontoweir.rewriter.buckets.find_closing import find_closing
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import Block
 
@@ -36,11 +39,11 @@ def join_blocks(
     """
     blocks = _by_block(verdict.union.blocks, inner)
     dead = {b.stream.name for b, of in blocks if of and of[0].tier is Tier.UNSATISFIABLE}
+    wide = extend_catalog(catalog, verdict.union)
     if dead:
-        verdict = _without(verdict, dead)
+        verdict = _without(verdict, dead, wide)
     if verdict.tier is Tier.UNSATISFIABLE:
         return replace(verdict, bound=_bound_nothing(verdict, inner), blocks=tuple(inner))
-    wide = extend_catalog(catalog, verdict.union)
     kept = {
         b.stream.name: made
         for b in verdict.union.blocks
@@ -121,8 +124,9 @@ def _tier_kept(block: Block, kept: KeptVersions) -> Tier:
     return Tier.WINDOW_BOUNDED if within else Tier.TREE_BOUNDED
 
 
-def _without(verdict: Verdict, dead: set[str]) -> Verdict:
-    """The verdict where some streams have no rows."""
+def _without(verdict: Verdict, dead: set[str], catalog: Catalog) -> Verdict:
+    """The verdict where some streams have no rows. Where nothing else fails, the bound is that of
+    the disjuncts that are left."""
 
     def check(decided: Sequence[DisjunctVerdict]) -> tuple[DisjunctVerdict, ...]:
         return tuple(
@@ -130,11 +134,18 @@ def _without(verdict: Verdict, dead: set[str]) -> Verdict:
             for d in decided
         )
 
-    disjuncts = check(verdict.disjuncts)
+    disjuncts, union = check(verdict.disjuncts), verdict.union
+    parts = tuple(replace(part, disjuncts=check(part.disjuncts)) for part in verdict.parts)
+    bound = verdict.bound
+    if bound is None and parts:
+        bound = bound_aggregates(union, parts, find_closing(union, catalog), catalog)
+    elif bound is None:
+        bound = bound_union(union, disjuncts, catalog)
     return replace(
         verdict,
+        bound=bound,
         disjuncts=disjuncts,
-        parts=tuple(replace(part, disjuncts=check(part.disjuncts)) for part in verdict.parts),
+        parts=parts,
         tier=max((d.tier for d in disjuncts), key=lambda t: t.rank, default=Tier.UNSATISFIABLE),
     )
 

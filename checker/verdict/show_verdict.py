@@ -4,8 +4,8 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from ontoweir.checker.partition.partition import show_partition
-from ontoweir.rewriter.standing.shows_set import shows_set
 from ontoweir.rewriter.ties.note_ties import list_ties
+from ontoweir.rewriter.windows.shows_set import shows_set
 
 if TYPE_CHECKING:
     from ontoweir.checker.verdict.verdict import Verdict

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.mappings.sql.read_scope import column_names, find_name
+from ontoweir.mappings.sql.read_scope import SqlRefusal, column_names, find_name
+from ontoweir.rewriter.earlier.expand_stars import expand_stars
 from ontoweir.rewriter.joins.own_nodes import list_own
 
 if TYPE_CHECKING:
@@ -144,6 +145,11 @@ def _list_names(item: "exp.Expr", catalog: Catalog) -> list[str]:
         return [] if name is None else [*column_names(catalog.table(name))]
     if not isinstance(item, exp.Subquery) or not isinstance(item.this, exp.Query):
         return []
-    if any(e.is_star for e in item.this.selects):
-        return []
-    return [e.alias_or_name for e in item.this.selects]
+    inner = item.this
+    if isinstance(inner, exp.Select) and any(e.is_star for e in inner.selects):
+        inner = inner.copy()
+        try:
+            expand_stars(inner, catalog, "an outer join")
+        except SqlRefusal:
+            return []
+    return [] if any(e.is_star for e in inner.selects) else [e.alias_or_name for e in inner.selects]

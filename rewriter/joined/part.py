@@ -4,9 +4,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
-from ontoweir.mappings.sql.read_scope import column_names, find_name
+from ontoweir.mappings.sql.read_scope import SqlRefusal, column_names, find_name
 from ontoweir.rewriter.aggregates.chooses_rows import chooses_rows, is_numbered
 from ontoweir.rewriter.differences.since_first import list_begins
+from ontoweir.rewriter.earlier.expand_stars import expand_stars
 from ontoweir.rewriter.joined.place_registers import Register
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.latest_rows import is_plain
@@ -109,6 +110,11 @@ def list_changing(item: "exp.Expr", catalog: Catalog) -> Part | None:
         return None
     if not any(rows_leave(s) or chooses_rows(s) for s in inner.find_all(exp.Select)):
         return None
+    if isinstance(inner, exp.Select) and any(e.is_star for e in inner.selects):
+        shown = _show_read(item, catalog)
+        if shown is None:
+            return None
+        item, inner = shown, shown.this
     names = [e.alias_or_name for e in inner.selects]
     several = len({name.lower() for name in names}) < len(names)
     if several or "" in names or any(e.is_star for e in inner.selects):
@@ -121,6 +127,27 @@ def list_changing(item: "exp.Expr", catalog: Catalog) -> Part | None:
     made.apart = aggregates(inner) or inner.find(*beyond) is not None
     made.apart = made.apart or bool(inner.args.get("distinct"))
     return made
+
+
+def _show_read(item: "exp.Expr", catalog: Catalog) -> "exp.Expr | None":
+    """A subquery that shows all columns of a table, with those in their place that what is around
+    it reads: a row without a value in another one is a row (None: these are not known)."""
+    from sqlglot import exp
+
+    around, made = item.parent_select, item.copy()
+    if around is None or any(e.is_star for e in around.expressions):
+        return None
+    try:
+        expand_stars(made.this, catalog, "what others are joined with")
+    except SqlRefusal:
+        return None
+    mine = ("", item.alias_or_name.lower())
+    joins = around.args.get("joins") or ()
+    read = {c.name.lower() for c in around.find_all(exp.Column) if c.table.lower() in mine}
+    read |= {one.name.lower() for join in joins for one in join.args.get("using") or ()}
+    kept = [e for e in made.this.expressions if e.alias_or_name.lower() in read]
+    made.this.set("expressions", kept)
+    return made if kept else None
 
 
 def _make(alias: str, item: "exp.Expr", columns: "list[tuple[str, bool]]") -> Part:

@@ -57,7 +57,7 @@ def read_present(
     read = {"expressions", "from_", "where", "distinct"}
     if {k for k, v in select.args.items() if v} - read or select.args.get("from_") is None:
         return None
-    item = select.args["from_"].this.copy()
+    item = select.copy().args["from_"].this
     part = list_part(item, catalog) or list_changing(item, catalog)
     part = list_static(item, catalog) if part is None and static else part
     if part is None:
@@ -68,8 +68,7 @@ def read_present(
         return None
     if old in taken:
         part.alias = next(f"{part.alias} {n}" for n in range(2, 99) if f"{old} {n}" not in taken)
-        item.set("alias", exp.TableAlias(this=exp.to_identifier(part.alias, quoted=True)))
-        part.item = item
+        part.item.set("alias", exp.TableAlias(this=exp.to_identifier(part.alias, quoted=True)))
     if isinstance(inner, exp.In):
         pairs = _pair(inner, select)
         if pairs is None or (negated and not _have_values(pairs, part, parts)):

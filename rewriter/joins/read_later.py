@@ -57,7 +57,8 @@ def read_later(tree: "exp.Select", catalog: Catalog) -> LatestRows | None:
             later = True
         else:
             return None
-    renamed = {c.sql("spark", normalize=True) for c in map(_strip(other), local)}
+    said = [c for c in local if not _is_there(c, other, key)]
+    renamed = {c.sql("spark", normalize=True) for c in map(_strip(other), said)}
     valued = [c for c in rest if not _is_there(c, one, key)]
     own = {c.sql("spark", normalize=True) for c in map(_strip(one), valued)}
     if not later or not key or renamed != own:

@@ -15,9 +15,10 @@ from ontoweir.rewriter.model.spj import (
     View,
     output_attributes,
 )
-from ontoweir.rewriter.standing.make_standing import make_standing
+from ontoweir.rewriter.standing.make_standing import make_standing, unite_hits
 from ontoweir.rewriter.standing.read_hit import Hit, is_among, read_hit, show_key
 from ontoweir.rewriter.standing.standing_rows import KEY
+from ontoweir.rewriter.standing.widen_keys import widen_keys
 from ontoweir.rewriter.views.expand_views import expand_unions
 
 _MOST = 10_000
@@ -49,7 +50,7 @@ def find_standing(
         return None
     (one,) = alternatives
     present = any(is_there for _, _, is_there in one.parts)
-    hits = _unite([union for union, _, _ in one.parts])
+    hits = unite_hits([union for union, _, _ in one.parts])
     if hits is None:
         return None
     found = expand_unions(one.found, _MOST) or one.found
@@ -63,7 +64,10 @@ def find_standing(
     read = _read_hits(found, hits, one.times, stamps)
     if read is None:
         return None
-    ended, all_enders = read
+    widened = widen_keys(found.disjuncts, *read, stamps)
+    if widened is None:
+        return None
+    ended, all_enders = widened
     inclusive = {(h.inclusive, h.ever) for of in ended for h in of.values()}
     kinds = list(dict.fromkeys(frozenset(of) for of in ended))
     whole = dict.fromkeys(ender for of in ended for ender in of)
@@ -118,34 +122,6 @@ def _show_rows(
         kind = _show_kind(kinds, frozenset(enders), len(own))
         rows.append(replace(query, outputs=(*outputs, *show_key(own), *kind)))
     return (tuple(rows), next(iter(sizes)) + (len(kinds) > 1)) if len(sizes) == 1 else None
-
-
-def _unite(hits: Sequence[SpjUnion]) -> SpjUnion | None:
-    """What any of several patterns matches: beside what none of them does, it does not (None: they
-    are no such queries, or views of one name differ)."""
-    first, *others = hits
-    made = first
-    for union in others:
-        views = {v.name: v for v in (*made.views, *union.views)}
-        plain = not (union.ends or union.begins or union.blocks or union.aggregation)
-        alike = {*views.values()} == {*made.views, *union.views}
-        if not plain or not alike or {*union.variables} != {*first.variables}:
-            return None
-        outputs = (dict(q.outputs) for q in union.disjuncts)
-        found = (
-            replace(q, outputs=tuple((n, of[n]) for n in first.variables))
-            for q, of in zip(union.disjuncts, outputs, strict=True)
-        )
-        made = replace(
-            made,
-            disjuncts=tuple(dict.fromkeys((*made.disjuncts, *found))),
-            views=tuple(views.values()),
-            statics=tuple(dict.fromkeys((*made.statics, *union.statics))),
-            buckets=tuple(dict.fromkeys((*made.buckets, *union.buckets))),
-            derived=tuple(dict.fromkeys((*made.derived, *union.derived))),
-            hidden=tuple(dict.fromkeys((*made.hidden, *union.hidden))),
-        )
-    return made
 
 
 def _read_hits(

@@ -1,6 +1,6 @@
 """Make one query of rows that hold, and of those that end them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
@@ -74,6 +74,34 @@ def make_standing(
         blocks=tuple({b.stream.name: b for b in (*rows.blocks, *enders.blocks)}.values()),
         hidden=tuple(dict.fromkeys((*rows.hidden, *enders.hidden))),
     )
+
+
+def unite_hits(hits: Sequence[SpjUnion]) -> SpjUnion | None:
+    """What any of several patterns matches: beside what none of them does, it does not (None: they
+    are no such queries, or views of one name differ)."""
+    first, *others = hits
+    made = first
+    for union in others:
+        views = {v.name: v for v in (*made.views, *union.views)}
+        plain = not (union.ends or union.begins or union.blocks or union.aggregation)
+        alike = {*views.values()} == {*made.views, *union.views}
+        if not plain or not alike or {*union.variables} != {*first.variables}:
+            return None
+        outputs = (dict(q.outputs) for q in union.disjuncts)
+        found = (
+            replace(q, outputs=tuple((n, of[n]) for n in first.variables))
+            for q, of in zip(union.disjuncts, outputs, strict=True)
+        )
+        made = replace(
+            made,
+            disjuncts=tuple(dict.fromkeys((*made.disjuncts, *found))),
+            views=tuple(views.values()),
+            statics=tuple(dict.fromkeys((*made.statics, *union.statics))),
+            buckets=tuple(dict.fromkeys((*made.buckets, *union.buckets))),
+            derived=tuple(dict.fromkeys((*made.derived, *union.derived))),
+            hidden=tuple(dict.fromkeys((*made.hidden, *union.hidden))),
+        )
+    return made
 
 
 def _rename(union: SpjUnion, of: Mapping[str, str]) -> SpjUnion:

@@ -94,7 +94,7 @@ def read_over_latest(tree: "exp.Query", catalog: Catalog) -> StandingRows | None
     distinct = tree.args.get("distinct") is not None
     return StandingRows(
         told,
-        enders,
+        (enders,),
         len(key),
         tuple(range(len(key))),
         distinct=distinct,

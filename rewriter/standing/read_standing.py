@@ -1,12 +1,13 @@
 """Rows beside which there is no later one of another stream, in SQL."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.rewriter.differences.name_apart import name_apart
-from ontoweir.rewriter.joins.find_absence import PartKind, find_absence, split_conjuncts
+from ontoweir.rewriter.joins.find_absence import Part, PartKind, find_absence, split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.standing.nest_latest import says_which
 from ontoweir.rewriter.standing.standing_rows import KEY, StandingRows
@@ -35,21 +36,34 @@ def read_standing(tree: "exp.Query", catalog: Catalog) -> StandingRows | None:
         flat, parts = find_absence(tree)
     except SqlRefusal:
         return None
-    if len(parts) != 1 or parts[0].kind is not PartKind.ABSENT:
+    outer = _scope(flat, catalog)
+    if outer is None or not parts or flat.find(exp.Subquery, exp.Exists) is not None:
         return None
-    if len(parts[0].rows) != 1 or flat.find(exp.Subquery, exp.Exists) is not None:
+    read = [_read_part(part, n, outer, catalog) for part in parts for n in range(len(part.rows))]
+    made = [one for one in read if one is not None]
+    if len(made) < len(read) or not all(made[0].is_like(one) for one in made):
         return None
-    outer, inner, rows = _scope(flat, catalog), _scope(parts[0].rows[0], catalog), parts[0].rows[0]
-    if outer is None or inner is None:
+    return _make(flat, made, distinct=tree.args.get("distinct") is not None)
+
+
+def _read_part(part: Part, number: int, outer: Scope, catalog: Catalog) -> "_Reader | None":
+    """The rows that end others, of one SELECT of a NOT EXISTS or NOT IN (None: it is something
+    else)."""
+    from sqlglot import exp
+
+    if part.kind is not PartKind.ABSENT or (part.compared and len(part.rows) > 1):
         return None
-    compared = [sides for sides, _ in parts[0].compared or ()]
+    inner, rows = _scope(part.rows[number], catalog), part.rows[number]
+    if inner is None:
+        return None
+    compared = [sides for sides, _ in part.compared or ()]
     for n, sought in enumerate(compared):
         compared[n], rows = name_apart(sought, rows, outer, inner)
         inner = _scope(rows, catalog) or inner
     mine, theirs = _only_stream(outer), _only_stream(inner)
     if mine is None or theirs is None:
         return None
-    made = _Reader(outer, inner, mine, theirs)
+    made = _Reader(rows, outer, inner, mine, theirs)
     if not all(made.is_inside(join) for join in rows.args.get("joins") or ()):
         return None
     where = rows.args.get("where")
@@ -59,11 +73,7 @@ def read_standing(tree: "exp.Query", catalog: Catalog) -> StandingRows | None:
         if not (made.is_there(searched) and made.is_there(shown)):
             return None  # a NULL among them makes NOT IN unknown
         said.append(exp.EQ(this=shown.copy(), expression=searched.copy()))
-    if not all(map(made.read, said)):
-        return None
-    if not made.key:
-        return None
-    return _make(flat, rows, made, distinct=tree.args.get("distinct") is not None)
+    return made if all(map(made.read, said)) and made.key else None
 
 
 def _scope(select: "exp.Select", catalog: Catalog) -> Scope | None:
@@ -92,8 +102,14 @@ class _Reader:
     """Conditions of the rows that end others, read one after the other."""
 
     def __init__(
-        self, outer: Scope, inner: Scope, mine: tuple[str, Stream], theirs: tuple[str, Stream]
+        self,
+        rows: "exp.Select",
+        outer: Scope,
+        inner: Scope,
+        mine: tuple[str, Stream],
+        theirs: tuple[str, Stream],
     ) -> None:
+        self.rows = rows
         self.outer, self.inner, self.mine, self.theirs = outer, inner, mine, theirs
         self.key: list[tuple[exp.Expr, exp.Expr]] = []
         self.local: list[exp.Expr] = []
@@ -104,7 +120,7 @@ class _Reader:
         from sqlglot import exp
 
         where = self._place(condition)
-        if where == {"inner"}:
+        if where in ({"inner"}, {"none"}):
             self.local.append(condition)
             return True
         if not isinstance(condition, (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE)):
@@ -165,6 +181,12 @@ class _Reader:
         said = {self._plain(c, self.mine[0], inside=False) for c in conjuncts}
         return {self._plain(c, self.theirs[0], inside=True) for c in self.local} <= said
 
+    def is_like(self, other: "_Reader") -> bool:
+        """Whether both end the rows of one key, later ones or all."""
+        keys = [sorted(r.name(own) for _, own in r.key) for r in (self, other)]
+        said = [(r.later, r.inclusive) for r in (self, other)]
+        return keys[0] == keys[1] and said[0] == said[1]
+
     def name(self, tree: "exp.Expr") -> str:
         """An expression of the answers, the same however its columns are named."""
         return self._plain(tree, "", inside=False)
@@ -210,37 +232,39 @@ class _Reader:
         return (alias, name) == (of[0], of[1].timestamp)
 
 
-def _make(
-    flat: "exp.Select", inner: "exp.Select", read: _Reader, *, distinct: bool
-) -> StandingRows:
+def _make(flat: "exp.Select", read: Sequence[_Reader], *, distinct: bool) -> StandingRows:
     from sqlglot import exp
 
-    rows = flat.copy()
+    first, rows = read[0], flat.copy()
     rows.set("distinct", None)
-    shown = {read.name(e.unalias()) for e in flat.expressions}
-    free = tuple(n for n, (_, own) in enumerate(read.key) if read.name(own) not in shown)
+    shown = {first.name(e.unalias()) for e in flat.expressions}
+    free = tuple(n for n, (_, own) in enumerate(first.key) if first.name(own) not in shown)
     groups = aggregates(flat)
-    for n, (_, own) in enumerate(read.key):
+    for n, (_, own) in enumerate(first.key):
         shows = exp.Count(this=own.copy()) if groups else own.copy()
         rows.select(exp.alias_(shows, f"{KEY} {n + 1}", quoted=True), copy=False)
-    enders = exp.Select(from_=inner.args["from_"].copy())
-    enders.set("joins", [join.copy() for join in inner.args.get("joins") or ()])
-    for n, (other, _) in enumerate(read.key):
-        enders.select(exp.alias_(other.copy(), f"{KEY} {n + 1}", quoted=True), copy=False)
-    present = [
-        exp.Not(this=exp.Is(this=other.copy(), expression=exp.Null())) for other, _ in read.key
-    ]
-    enders.where(*(c.copy() for c in read.local), *present, copy=False)
-    inclusive = read.inclusive or not read.later
-    replaced = not inclusive and read.are_among(flat)
+    inclusive = first.inclusive or not first.later
     return StandingRows(
         rows,
-        enders,
-        len(read.key),
+        tuple(_show_enders(one, [first.name(own) for _, own in first.key]) for one in read),
+        len(first.key),
         free,
         inclusive,
-        replaced,
+        not inclusive and any(one.are_among(flat) for one in read),
         distinct,
         groups=groups,
-        ever=not read.later,
+        ever=not first.later,
     )
+
+
+def _show_enders(read: _Reader, key: Sequence[str]) -> "exp.Select":
+    """The key of the rows that end others; `key`: what each column of it is in the answers."""
+    from sqlglot import exp
+
+    ends = {read.name(own): other for other, own in read.key}
+    enders = exp.Select(from_=read.rows.args["from_"].copy())
+    enders.set("joins", [join.copy() for join in read.rows.args.get("joins") or ()])
+    for n, own in enumerate(key):
+        enders.select(exp.alias_(ends[own].copy(), f"{KEY} {n + 1}", quoted=True), copy=False)
+    present = [exp.Not(this=exp.Is(this=o.copy(), expression=exp.Null())) for o, _ in read.key]
+    return enders.where(*(c.copy() for c in read.local), *present, copy=False)

@@ -13,17 +13,17 @@ KEY = "key of what ends"
 @dataclass(frozen=True, slots=True)
 class StandingRows:
     """`rows`: the answers, with the key after their columns; `enders`: the key of the rows that end
-    them; `size`: of how many columns it is; `free`: which of them may be NULL, as they are not
-    shown; `inclusive`: those of their own time too; `replaced`:
-    each answer is among the rows that end others; `distinct`: it holds once, however often;
-    `groups`: what is shown are groups of the rows that hold, and the key is counted after their
-    columns; `nulls`: rows may have NULL in all columns, and NULL is a value of the key; `over`:
-    they are asked of the latest rows, and are other ones without what ends them; `ever`: nor may
-    what ends them come before them; `beside`: static relations are LEFT JOINed with the answers, or
-    asked for what is in them."""
+    them, of each kind of these; `size`: of how many columns it is; `free`: which of them may be
+    NULL, as they are not shown; `inclusive`: those of their own time too; `replaced`: each answer
+    is among the rows that end others; `distinct`: it holds once, however often; `groups`: what is
+    shown are groups of the rows that hold, and the key is counted after their columns; `nulls`:
+    rows may have NULL in all columns, and NULL is a value of the key; `over`: they are asked of the
+    latest rows, and are other ones without what ends them; `ever`: nor may what ends them come
+    before them; `beside`: static relations are LEFT JOINed with the answers, or asked for what is
+    in them."""
 
     rows: "exp.Select"
-    enders: "exp.Select"
+    enders: "tuple[exp.Select, ...]"
     size: int
     free: tuple[int, ...]
     inclusive: bool = False

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.standing.answers_of import answers_of
-from ontoweir.rewriter.standing.shows_set import shows_set
+from ontoweir.rewriter.windows.shows_set import shows_set
 
 
 def take_shown(union: SpjUnion) -> SpjUnion:

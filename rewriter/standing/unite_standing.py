@@ -13,7 +13,7 @@ from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Standing
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.nulls.null_places import NOWHERE, NullPlaces
-from ontoweir.rewriter.standing.make_standing import make_standing
+from ontoweir.rewriter.standing.make_standing import make_standing, unite_hits
 from ontoweir.rewriter.standing.standing_rows import KEY, StandingRows
 
 if TYPE_CHECKING:
@@ -60,9 +60,10 @@ def _unite(
         free = frozenset(shown + n for n in ended.free)
         rows = read(ended.rows, NullPlaces(free, frozenset(range(shown if ended.nulls else 0))))
         key = rows.variables[shown:]
-    enders = read(ended.enders, NullPlaces(frozenset(range(ended.size))))
+    places = NullPlaces(frozenset(range(ended.size)))
+    enders = unite_hits([read(kind, places) for kind in ended.enders])
     delay = find_delay(rows, catalog)
-    if delay is None or delay != find_delay(enders, catalog):
+    if enders is None or delay is None or delay != find_delay(enders, catalog):
         return None  # a row that is not yet there may be ended
     if delay:
         rows = delay_rows(rows, extend_catalog(catalog, rows), always=True)

@@ -19,6 +19,7 @@ from types import ModuleType
 from ontoweir.errors import QueryError
 from tests.oracle import (
     test_absence,
+    test_beside_latest,
     test_bucket_joins,
     test_bucket_shapes,
     test_buckets,
@@ -28,17 +29,22 @@ from tests.oracle import (
     test_inner_distinct,
     test_keyed_groups,
     test_latest,
+    test_nested_absence,
+    test_nested_latest,
     test_outer_joins,
     test_several_rows,
     test_sliding_groups,
     test_sql_nulls,
     test_stacked_queries,
+    test_standing,
     test_subqueries,
     test_sums_of_doubles,
     test_units,
     test_variances,
     test_versions,
+    test_window_differences,
     test_windows,
+    test_windows_beside,
     test_witness_beside,
     test_witness_shown,
 )
@@ -60,6 +66,10 @@ from tests.sparql_counts.compare_answers import Difference, Equal, compare_case
 
 _MODULES = (
     test_absence,
+    test_standing,
+    test_window_differences,
+    test_windows_beside,
+    test_nested_absence,
     test_versions,
     test_latest,
     test_outer_joins,
@@ -97,6 +107,16 @@ def _compare(make: Callable[[Random], Case], seed: int) -> str:
 
 KINDS: dict[str, Callable[[int], object]] = {
     "absence": test_absence.check,
+    "nested-absence": test_nested_absence.check,
+    "outer-joins": test_outer_joins.check,
+    "versions": test_versions.check,
+    "latest": test_latest.check,
+    "latest-beside": test_beside_latest.check,
+    "latest-nested": test_nested_latest.check,
+    "windows-beside": test_windows_beside.check,
+    "window-differences": test_window_differences.check,
+    "standing": test_standing.check,
+    "standing-groups": test_standing.check_groups,
     "times": partial(test_windows.check, windows=False),
     "windows": partial(test_windows.check, windows=True),
     "steps": partial(test_windows.check, windows=True, steps=True),

@@ -293,6 +293,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return _make(tmp_path_factory.mktemp("design"), STEPS)
 
 
+@pytest.fixture(scope="module")
+def ten_times(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _make(tmp_path_factory.mktemp("ten_times"), 10 * STEPS)
+
+
 def _make(made: Path, steps: int) -> Path:
     random = Random(25)
     (made / "ontoweir.toml").write_text(TOML + PRICES)
@@ -363,12 +368,8 @@ def test_the_answers(case: Design, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.most is not None], ids=lambda c: c.name)
-def test_the_state_at_ten_times_the_rows(
-    case: Design, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    if not request.config.getoption("--long"):
-        pytest.skip("takes a minute: with --long")
-    project = ontoweir.open_project(_make(tmp_path, 10 * STEPS))
+def test_the_state_at_ten_times_the_rows(case: Design, ten_times: Path) -> None:
+    project = ontoweir.open_project(ten_times)
     kept = project.replay(case.text, emit=case.emit).summary  # type: ignore[arg-type]
     assert kept["state_rows_max"] <= kept["bound_rows"]
 

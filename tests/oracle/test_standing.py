@@ -72,6 +72,8 @@ def make_query(random: Random) -> tuple[Stacked, list[str]]:
         beside = " JOIN r AS z ON z.h = y.h" if random.random() < 0.2 else ""
         inner = f"SELECT 1 FROM {other} AS y{beside} WHERE {' AND '.join(conditions)}"
         where = [f"NOT EXISTS ({inner})", *([mine] if mine else [])]
+        if random.random() < 0.35:
+            where[0] = _add_kind(random, inner, [c for c in conditions if "x." in c])
         ours = f"SELECT {word}{listed} FROM {tables} WHERE {' AND '.join(where)}"
     if random.random() < 0.1:
         theirs = ", ".join(f"y.{c}" for c in shown)
@@ -81,6 +83,22 @@ def make_query(random: Random) -> tuple[Stacked, list[str]]:
     # of what is selected, rows with NULL are none, as everywhere
     apart = " AND ".join(f"{n} IS NOT NULL" for n in names)
     return Stacked(ours, f"SELECT * FROM ({ours}) AS told WHERE {apart}", names), key
+
+
+def _add_kind(random: Random, inner: str, conditions: list[str]) -> str:
+    """That neither these rows nor others, of the same key, are there."""
+    said = [c.replace("y.", "w.") for c in conditions]
+    random.shuffle(said)
+    said.append(random.choice(["w.a > 0", "w.h = 1", "w.g = 'x'", "w.b IS NOT NULL", "TRUE"]))
+    more = f"SELECT 1 FROM {random.choice('st')} AS w WHERE {' AND '.join(said)}"
+    return random.choice(
+        [
+            f"NOT EXISTS ({inner}) AND NOT EXISTS ({more})",
+            f"NOT EXISTS ({inner}) AND NOT EXISTS ({more})",
+            f"NOT EXISTS ({inner} UNION ALL {more})",
+            f"NOT (EXISTS ({more}) OR EXISTS ({inner}))",
+        ]
+    )
 
 
 def make_groups(random: Random) -> Stacked:
@@ -189,6 +207,22 @@ def first_marker(rows: list[dict[str, Any]]) -> int:
 @given(seed=SEEDS)
 def test_what_stands_is_duckdbs(seed: int) -> None:
     check(seed)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "NOT EXISTS (SELECT 1 FROM t AS y WHERE {}) AND NOT EXISTS (SELECT 1 FROM s AS w WHERE {})",
+        "NOT EXISTS (SELECT 1 FROM t AS y WHERE {} UNION ALL SELECT 1 FROM s AS w WHERE {})",
+    ],
+)
+@budget(0.17)
+@given(seed=SEEDS)
+def test_rows_of_several_kinds_end_a_row(said: str, seed: int) -> None:
+    later = said.format("y.h = x.h AND y.ts > x.ts AND y.a > 0", "w.a = x.h AND w.ts > x.ts")
+    text = f"SELECT x.h AS c0 FROM s AS x WHERE {later}"
+    query = Stacked(text, f"SELECT * FROM ({text}) AS told WHERE c0 IS NOT NULL", ("c0",))
+    compare(query, parse_sql(text, CATALOG, name="q", file="q.sql"), Random(seed))
 
 
 @budget(0.15)

@@ -61,7 +61,8 @@ def check_witness(text: str, witness: Witness, groups: int) -> None:
             for step in steps:
                 there = [r for r in suffix if r.step is not None and r.step <= step]
                 now = _answers(text, [*witness.fixed, *rows, *there], groups)
-                updates.append(frozenset(now.items() - held.items()))
+                gone = frozenset(held.keys() - now.keys())  # HAVING that takes a group back
+                updates.append((frozenset(now.items() - held.items()), gone))
                 held = now
             found.append(tuple(updates))
         told.add(tuple(found))

@@ -33,9 +33,9 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sql.print_sql import print_sql
-from ontoweir.rewriter.standing.shows_set import shows_set
 from ontoweir.rewriter.ties.note_ties import list_ties
 from ontoweir.rewriter.windows.choose_emit import default_emit
+from ontoweir.rewriter.windows.shows_set import shows_set
 
 Described: TypeAlias = "dict[int, list[dict[str, Any]]]"
 

@@ -24,9 +24,9 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.refused_query import RefusedQuery
 from ontoweir.report.describe_finality import describe_finality
 from ontoweir.rewriter.model.add_views import extend_catalog
-from ontoweir.rewriter.standing.shows_set import shows_set
 from ontoweir.rewriter.ties.note_ties import list_ties
 from ontoweir.rewriter.windows.choose_emit import Emit, default_emit
+from ontoweir.rewriter.windows.shows_set import shows_set
 
 _STYLE = {
     Tier.UNBOUNDED: "bold red",

@@ -33,7 +33,7 @@ from ontoweir.report.render_check import short_place
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import SpjQuery, SpjUnion
 from ontoweir.rewriter.sql.print_sql import print_sql
-from ontoweir.rewriter.standing.shows_set import shows_set
+from ontoweir.rewriter.windows.shows_set import shows_set
 
 
 def show_tier(verdict: Verdict) -> str:

@@ -83,3 +83,11 @@ def test_what_it_rests_on_is_declared_or_follows() -> None:
     texts = [d.text for d in whole.conditions]
     assert "a.k in 1..10, which follows from its query" in texts or "t.k in 1..10" in texts
     assert {d.table for d in whole.declarations} <= {"s", "t"}
+
+
+def test_a_disjunct_that_reads_nothing_does_not_count() -> None:
+    """The other ones' bound is the whole bound, although it alone would have no plan."""
+    never = "b.k = a.k AND b.ts > a.ts AND b.ts < a.ts"
+    later = "c.k = b.k AND c.ts > b.ts AND c.ts < b.ts + INTERVAL '1' HOUR"
+    joined = f"s a LEFT JOIN t b ON {never} LEFT JOIN t c ON {later}"
+    assert rows(decide(f"SELECT DISTINCT b.v FROM {joined}")) == 1

@@ -81,7 +81,6 @@ def test_rows_of_answers_are_those_before() -> None:
         ("SUM(value) OVER (PARTITION BY ts ORDER BY hum)", "of the rows of one time"),
         ("LAST_VALUE(value) OVER (PARTITION BY ts ORDER BY hum)", "of the rows of one time"),
         (f"LAG(value, 2) IGNORE NULLS OVER ({BY})", "of one row before"),
-        ("LAG(value) OVER (ORDER BY ts)", 'declare keys = [["ts"]]'),
         (f"SUM(value) OVER ({BY} ROWS BETWEEN 1.5 PRECEDING AND CURRENT ROW)", "whole number"),
     ],
 )

@@ -105,7 +105,6 @@ def test_a_moving_aggregate_of_matches_or_of_different_values_keeps_its_window(t
             f"SELECT ts, {MOVING} AS w FROM reading JOIN sensor ON id = sensor",
             'declare keys = [["…"]] in [relations.sensor]',
         ),
-        (f"SELECT ts, {LAG.replace('sensor', 'value')} AS w FROM reading", "several rows of one"),
         (f"SELECT ts, {LAG} AS w FROM event", 'declare keys = [["sensor", "ts"]]'),
         (f"SELECT ts, {LAG} AS w FROM reading JOIN sensor ON id = sensor", "several tables"),
         (f"SELECT {LAG} AS w FROM reading HAVING COUNT(*) > 3", "groups or DISTINCT"),

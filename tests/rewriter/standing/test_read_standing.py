@@ -14,6 +14,7 @@ KEYED = replace(CATALOG.streams["s"], keys=(("h", "ts"),))
 WORLD = replace(CATALOG, streams={**CATALOG.streams, "s": KEYED})
 DESC = "(PARTITION BY h ORDER BY ts DESC)"
 LAST = f"SELECT * FROM s QUALIFY ROW_NUMBER() OVER {DESC} = 1"
+OR = " UNION ALL SELECT 1 FROM t AS u WHERE u.h = s.h AND u.ts > s.ts"
 
 
 def ended(more: str = "") -> str:
@@ -38,6 +39,8 @@ def ended(more: str = "") -> str:
         (f"SELECT AVG(f) AS m FROM ({LAST}) AS x", 23 + 1),
         (f"SELECT g, COUNT(*) AS n FROM ({LAST}) AS x GROUP BY g HAVING COUNT(*) > 1", 23),
         ("SELECT f FROM (SELECT h, ARG_MAX(f, ts) AS f FROM s GROUP BY h) AS x WHERE f > 1", 23),
+        (f"SELECT s.h FROM s WHERE {ended()} AND {ended().replace('t.h', 't.a')}", 3),
+        (f"SELECT s.h FROM s WHERE {ended(OR)}", 3),
     ],
 )
 def test_rows_that_are_kept(text: str, rows: int) -> None:
@@ -68,7 +71,7 @@ def test_what_is_final_is_told_once(text: str) -> None:
     ("text", "message"),
     [
         (f"SELECT s.h FROM s WHERE {ended(' AND t.a > s.a')}", "never final"),
-        (f"SELECT s.h FROM s WHERE {ended()} AND {ended().replace('t.h', 't.a')}", "never final"),
+        (f"SELECT s.h FROM s WHERE {ended()} AND {ended().replace('s.h', 's.a')}", "never final"),
         (f"SELECT s.h FROM s, r WHERE s.h = r.h OR {ended()}", ""),
         (f"SELECT z FROM ({LAST}) AS x", "none of the subquery"),
         (f"SELECT h FROM ({LAST}) AS x TABLESAMPLE (1 ROWS) WHERE a > 0", ""),
