@@ -165,7 +165,8 @@ def _by_block(
 
 def _is_found(block: Block, waiting: Sequence[Bound], hits: Sequence[Verdict]) -> bool:
     """Whether what waits is counted by the keys that are kept of what was found beside it: each
-    row of both is of another tuple, and an answer beside which something was found waits no more.
+    row of both is of another tuple, and an answer beside which something was found waits no more;
+    of keys that are fewer than the tuples may be, more may wait than are counted there.
     """
     assert block.absence is not None
     if len(block.absence.parts) != 1 or block.absence.parts[0].present or block.absence.held:
@@ -176,7 +177,9 @@ def _is_found(block: Block, waiting: Sequence[Bound], hits: Sequence[Verdict]) -
     last = plans[0].tables[-1]
     tuples = [of and (of.stream, of.most, of.formula) for of in (b.of for b in waiting)]
     of = last.bound.of
-    return last.stored and of is not None and {*tuples} == {(of.stream, of.most, of.formula)}
+    if not last.stored or of is None or last.bound.rows != of.most:
+        return False
+    return {*tuples} == {(of.stream, of.most, of.formula)}
 
 
 def _total(

@@ -91,3 +91,18 @@ def test_a_disjunct_that_reads_nothing_does_not_count() -> None:
     later = "c.k = b.k AND c.ts > b.ts AND c.ts < b.ts + INTERVAL '1' HOUR"
     joined = f"s a LEFT JOIN t b ON {never} LEFT JOIN t c ON {later}"
     assert rows(decide(f"SELECT DISTINCT b.v FROM {joined}")) == 1
+
+
+def test_what_waits_counts_beside_fewer_keys_than_tuples() -> None:
+    # 5 rows of x wait for a step, and 5 for what would be beside them; nothing is found longer
+    step = decide(
+        "SELECT x.k, x.v FROM s x WHERE NOT EXISTS (SELECT 1 FROM t y WHERE y.k = x.k "
+        "AND y.ts > x.ts AND y.ts <= x.ts + INTERVAL '1' MINUTE)"
+    )
+    assert rows(step) == 10
+    # of 3 steps what waits, and what was found, are 15 rows together
+    three = decide(
+        "SELECT x.k, x.v FROM s x WHERE NOT EXISTS (SELECT 1 FROM t y WHERE y.k = x.k "
+        "AND y.ts > x.ts AND y.ts <= x.ts + INTERVAL '3' MINUTE)"
+    )
+    assert rows(three) == 30
