@@ -14,6 +14,8 @@ _AROUND = 16
 """So many tokens are looked at before and after the names of a piece, for where it begins."""
 _SHORT = 4
 """Of less tokens a piece says little of where it is written: a column with its table has three."""
+_CLAUSES = {"select", "from", "where", "group", "having", "qualify", "order", "limit", "join"}
+"""With what clauses begin."""
 _LIKE = 0.6
 """How like it the text of a piece is, at least: the share of tokens that both have in order."""
 
@@ -87,6 +89,8 @@ def _find_written(tree: "exp.Expr", made: str, text: str) -> str | None:
         piece = words[start : end + 1]
         if "." in (words[start - 1 : start] + words[end + 1 : end + 2]):
             continue  # it would begin, or end, within a name
+        if any(w not in shown for w in piece if w.split(" ")[0] in _CLAUSES):
+            continue  # it would reach into another clause
         ends = zip((piece[0], piece[-1]), (shown[0], shown[-1]), strict=True)
         if any(_kind_of(a) != _kind_of(b) for a, b in ends) or not _is_paired(piece):
             continue

@@ -99,7 +99,7 @@ def _replace(select: "exp.Select", meant: "exp.Expr", case: "exp.Expr") -> None:
             item.replace(
                 exp.alias_(inner.copy(), item.output_name or item.sql("spark"), quoted=True)
             )
-    having = select.args.get("having")
-    for place in [*select.expressions, *([] if having is None else [having])]:
+    others = [select.args.get(key) for key in ("having", "qualify", "order")]
+    for place in [*select.expressions, *(part for part in others if part is not None)]:
         for node in [n for n in place.walk() if n == meant and not n.find_ancestor(exp.AggFunc)]:
             node.replace(case.copy())

@@ -53,3 +53,12 @@ def test_a_value_has_the_name_that_is_written() -> None:
     union = parse_sql(text, CATALOG, name="q", file="q.sql")
     assert union.aggregation is not None
     assert not any("CASE" in name for name in union.aggregation.columns)
+
+
+def test_what_is_made_is_not_shown_as_a_piece_of_the_text() -> None:
+    text = "SELECT FLOOR(f / 2) AS b, COUNT(*) AS n FROM s WHERE f BETWEEN 0 AND 9 "
+    text += "GROUP BY FLOOR(f / 2) ORDER BY n DESC LIMIT 2"
+    verdict = check_query(parse_sql(text, CATALOG, name="q", file="q.sql"), CATALOG)
+    assert verdict.bound is not None
+    assert "GROUP BY" not in verdict.bound.formula
+    assert "CASE WHEN f BETWEEN 0 AND 9 THEN FLOOR(f / 2) END" in verdict.bound.formula

@@ -21,6 +21,8 @@ from ontoweir.mappings.model.expression import (
 
 Ends = Callable[[str], "tuple[Fraction | None, Fraction | None] | None"]
 """The least and the greatest value of a column (None: not known)."""
+_FAR = 1 << 62
+"""Ends that are further away from 0 are not looked at."""
 _ROUND = {Function.FLOOR, Function.CEIL, Function.ROUND, Function.ROUND_UP}
 
 
@@ -122,12 +124,16 @@ def _evaluate(
     from ontoweir.mappings.expressions.value_types import to_array, to_scalars
 
     given: list[Scalar | None] = []
+    if max(map(abs, ends)) > _FAR:
+        return None
     for end, wider in zip(ends, (floor, ceil), strict=True):
         match field.type:
             case FloatType():
                 given.append(float(end))
-            case DecimalType(scale=scale):
-                given.append(Decimal(wider(end * 10**scale)).scaleb(-scale))
+            case DecimalType(precision=precision, scale=scale):
+                most = 10**precision - 1  # no value of the type is beyond that
+                whole = max(-most, min(most, wider(end * 10**scale)))
+                given.append(Decimal(whole).scaleb(-scale))
             case _:
                 given.append(wider(end))
     made = to_scalars(evaluate(value, {field.column: to_array(given, field.type)}, 2), value.type)
