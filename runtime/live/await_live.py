@@ -54,8 +54,8 @@ def wait_live(run: "LiveRun", seconds: float, mask: Callable[[str], str] = str) 
         print(mask(str(error)), file=sys.stderr)
         lines = [x.strip() for x in str(error).splitlines() if x.strip()]
         raise stopped(mask(lines[0][:300])) from None
-    except (Py4JError, ConnectionError, EOFError) as error:
-        raise java_gone(error) from None
+    except (Py4JError, ConnectionError, EOFError):
+        raise java_gone() from None
 
 
 def stop_live(run: "LiveRun") -> None:

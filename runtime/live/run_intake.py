@@ -279,8 +279,8 @@ class IntakeRun:
             return bool(self.query.awaitTermination(0.01))  # type: ignore[arg-type]  # takes parts
         except StreamingQueryException as error:
             raise self._explain(error) from None
-        except (Py4JError, ConnectionError, EOFError) as error:
-            raise java_gone(error) from None
+        except (Py4JError, ConnectionError, EOFError):
+            raise java_gone() from None
 
     def _watch_listing(self) -> None:
         """Count what Spark's listing takes, and say so if it is too much."""

@@ -183,7 +183,7 @@ def _report_bug(error: Exception) -> int:
         fix = "report it with the traceback above"
     else:
         fix = "report it with the traceback that ONTOWEIR_DEBUG=1 in the environment shows"
-    what = " ".join(f"{type(error).__name__}: {error}".split())
+    what = " ".join(str(error).split()) or "without a message"
     print(
         f"internal error: {what}; this is a bug in ontoweir, not in your input; {fix}",
         file=sys.stderr,

@@ -135,7 +135,7 @@ def explain_failure(error: Exception) -> OntoweirError:
     if isinstance(error, OntoweirError):
         return error
     failed = RunError(
-        f"the query cannot go on: {type(error).__name__}: {error}",
+        f"the query cannot go on: {error}",
         why="this is a fault of ontoweir; what was committed is intact, and the others go on",
         fix="report it, with the query and the file that came last",
     )

@@ -38,13 +38,12 @@ class JavaGone(RunError):
     """The Java process shared by all runs of a session has ended."""
 
 
-def java_gone(error: BaseException) -> JavaGone:
+def java_gone() -> JavaGone:
     """The error of a run whose Java process has ended, with what that said last."""
     said = last_words()
     memory = "OutOfMemoryError" in said
     return JavaGone(
-        "Spark stopped the run: its Java process has gone"
-        + (f" ({said[:200]})" if said else f" ({type(error).__name__})"),
+        "Spark stopped the run: its Java process has gone" + (f" ({said[:200]})" if said else ""),
         why="what was committed is intact",
         fix="give it more memory (--spark spark.driver.memory=4g), and start again"
         if memory
@@ -57,4 +56,4 @@ def notice_gone(error: BaseException) -> JavaGone | None:
     from py4j.protocol import Py4JError, Py4JNetworkError
 
     ended = isinstance(error, Py4JNetworkError | ConnectionError | EOFError)
-    return java_gone(error) if ended or type(error) is Py4JError else None
+    return java_gone() if ended or type(error) is Py4JError else None

@@ -124,7 +124,7 @@ def _guard(app: Flask, site: Site) -> None:
 
     @app.errorhandler(Exception)
     def show_bug(error: Exception) -> tuple[str | Response, int]:
-        text = " ".join(f"internal error: {type(error).__name__}: {error}".split())
+        text = " ".join(f"internal error: {error}".split())
         return _fail(f"{text}; this is a bug in ontoweir, not in your input; report it", 500)
 
 

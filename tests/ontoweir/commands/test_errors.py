@@ -333,7 +333,7 @@ def test_a_bug_is_told_from_wrong_input(
     ran = run("check", project)
     assert (ran.code, ran.out) == (3, "")
     assert is_one_line(ran.err)
-    assert ran.err.startswith("internal error: KeyError: 'never'; ")
+    assert ran.err.startswith("internal error: 'never'; ")
     assert "ONTOWEIR_DEBUG=1" in ran.err
     monkeypatch.setenv("ONTOWEIR_DEBUG", "1")
     ran = run("check", project)
