@@ -259,10 +259,6 @@ ROWS = f"(SELECT y.* FROM s y {LATEST})"
 GROUPED = "FROM r LEFT JOIN s ON s.h = r.h GROUP BY r.h"
 ALONE = f"SELECT s.h, s.a FROM s WHERE {OF_ALL.format(also='')}"
 REFUSED = {
-    "no key": (
-        f"SELECT r.h, l.a FROM r LEFT JOIN (SELECT y.* FROM s y {OF_G}) AS l ON l.g = r.g",
-        "may choose among several rows of one timestamp",
-    ),
     "two times": (
         f"SELECT r.h, ARG_MAX(s.a, s.ts) AS a, MAX(s.ts) AS m {GROUPED}",
         "add s.a IS NOT NULL to ON",

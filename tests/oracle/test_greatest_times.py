@@ -150,10 +150,6 @@ def _plain(value: Any) -> Any:
             f"WITH l AS ({GROUPS}) SELECT s.k FROM s JOIN l TABLESAMPLE (10 PERCENT) ON l.t = s.ts",
             "not final",
         ),
-        (
-            "SELECT k, v FROM z QUALIFY ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts DESC) = 1",
-            "WHERE k IS NOT NULL",
-        ),
     ],
 )
 def test_what_would_lose_or_repeat_rows_is_refused(

@@ -130,8 +130,6 @@ BY_DAY = (
 REFUSED = """
 SELECT sensor FROM reading QUALIFY RANK() OVER (PARTITION BY sensor ORDER BY level DESC) > 2
 # number its groups
-SELECT sensor, ARG_MAX(ts, level) FROM reading GROUP BY sensor
-# QUALIFY RANK() OVER (PARTITION BY sensor ORDER BY level DESC) = 1
 SELECT sensor FROM reading WHERE level >= ALL (SELECT o.level FROM reading o)
 # limit how much later
 SELECT sensor FROM reading WHERE ts >= ALL (SELECT ts FROM reading)
