@@ -34,6 +34,7 @@ from ontoweir.rewriter.grouped.group_times import group_times
 from ontoweir.rewriter.grouped.merge_groups import merge_groups
 from ontoweir.rewriter.grouped.narrow_groups import narrow_groups
 from ontoweir.rewriter.grouped.number_days import number_days
+from ontoweir.rewriter.grouped.number_modes import number_modes
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.joined.join_parts import join_parts
 from ontoweir.rewriter.joined.number_nested import number_nested
@@ -127,7 +128,8 @@ def _parse(
             if tree == written:
                 raise refused
             written = tree
-        written = group_times(number_days(limit_keys(written, catalog), catalog), catalog)
+        written = limit_keys(number_modes(written, catalog), catalog)
+        written = group_times(number_days(written, catalog), catalog)
         written = narrow_groups(written, catalog)
         if refused is not None:
             latest = spell_latest(number_latest(written, catalog), catalog)

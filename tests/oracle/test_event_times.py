@@ -134,8 +134,12 @@ def check(seed: int, folder: Path) -> None:
         assert replay(text, catalog, folder / "out.parquet", size) == expected, (text, size)
 
 
+def check_here(seed: int) -> None:
+    with TemporaryDirectory() as folder:
+        check(seed, Path(folder))
+
+
 @budget(0.6)
 @given(seed=SEEDS)
 def test_groups_of_another_time_are_final_in_time(seed: int) -> None:
-    with TemporaryDirectory() as folder:
-        check(seed, Path(folder))
+    check_here(seed)

@@ -27,11 +27,15 @@ def make_text(random: Random) -> str:
     return text + random.choice(told)
 
 
+def check(seed: int) -> str:
+    random = Random(seed)
+    return compare_text(make_text(random), ("c0", "c1"), random)
+
+
 @budget(0.4)
 @given(SEEDS)
 def test_groups_of_rounded_numbers_are_duckdbs(seed: int) -> None:
-    random = Random(seed)
-    event(compare_text(make_text(random), ("c0", "c1"), random))
+    event(check(seed))
 
 
 def test_all_are_bounded() -> None:
