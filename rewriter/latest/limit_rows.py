@@ -19,13 +19,24 @@ _READ = {"expressions", "from_", "joins", "where", "order", "limit", "offset"}
 
 def limit_rows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """QUALIFY ROW_NUMBER() OVER (ORDER BY …) BETWEEN 1 AND n for ORDER BY … LIMIT n, also with
-    OFFSET, of the rows of one stream, with static relations; RANK() for FETCH FIRST n ROWS WITH
-    TIES; else the query as it is.
+    OFFSET, of the rows of one stream, with static relations, also in the subquery of FROM; RANK()
+    for FETCH FIRST n ROWS WITH TIES; else the query as it is.
 
     Args:
         tree: the query, with names as they were written.
         catalog: the tables.
     """
+    from sqlglot import exp
+
+    start = tree.args.get("from_") if isinstance(tree, exp.Select) else None
+    if start is not None and isinstance(start.this, exp.Subquery):
+        inside = start.this.this
+        if isinstance(inside, exp.Select) and inside.args.get("limit"):
+            inside.replace(_limit(inside, catalog))
+    return _limit(tree, catalog)
+
+
+def _limit(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     from sqlglot import exp
 
     if not isinstance(tree, exp.Select) or {k for k, v in tree.args.items() if v} - _READ:

@@ -18,7 +18,7 @@ from tests.oracle.test_sql_nulls import CATALOG
 from tests.oracle.test_stacked_queries import Stacked
 from tests.oracle.test_standing import compare, make_rows
 
-KINDS = ("limit", "numbered", "latest", "on", "values", "extreme", "mean")
+KINDS = ("limit", "numbered", "latest", "on", "values", "extreme", "mean", "inside")
 
 
 def make_query(random: Random, kind: str, key: tuple[str, ...]) -> Stacked:
@@ -73,6 +73,9 @@ def make_query(random: Random, kind: str, key: tuple[str, ...]) -> Stacked:
             text = "SELECT {c} FROM (SELECT a, b, g, h, ROW_NUMBER() OVER (PARTITION BY h {o}) AS n"
             text += " FROM s {w}) AS x WHERE n <= {n}"
             parts = ("h",)
+            if kind == "inside":
+                text = "SELECT {c} FROM (SELECT a, b, g FROM s {w} {o} LIMIT {n}) AS x"
+                parts = ()
             by = random.choice("abg")
             whole = order(by) if key else order(by, "ts", *used)
             ours = text.format(c=listed, o=f"ORDER BY {by}{down}", w=said, n=size)
