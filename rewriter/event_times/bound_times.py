@@ -179,7 +179,7 @@ def add_up(expression: Expression) -> Sum | None:
         case Call(function=Function.EPOCH_US, arguments=(inner,)):
             return add_up(inner)
         case Call(function=Function.CAST, arguments=(inner,), type=IntType() | DecimalType()):
-            return add_up(inner)
+            return add_up(inner) if _scale(expression) >= _scale(inner) else None  # it is rounded
         case Call(function=Function.NEGATE, arguments=(inner,)):
             made = add_up(inner)
             return None if made is None else _plus(({}, Fraction(0)), made, Fraction(-1))
@@ -189,7 +189,7 @@ def add_up(expression: Expression) -> Sum | None:
             type=TimestampType() | IntType() | DecimalType(),
         ):
             one, other = add_up(left), add_up(right)
-            if one is None or other is None:
+            if one is None or other is None or _scale(expression) < max(map(_scale, (left, right))):
                 return None
             sign = -1 if function is Function.SUBTRACT else 1
             return _plus(one, other, Fraction(sign))
@@ -199,10 +199,17 @@ def add_up(expression: Expression) -> Sum | None:
             one, other = add_up(left), add_up(right)
             if one is None or other is None or (one[0] and other[0]):
                 return None
+            if _scale(expression) < _scale(left) + _scale(right):
+                return None
             some, number = (other, one[1]) if not one[0] else (one, other[1])
             return _plus(({}, Fraction(0)), some, number)
         case _:
             return None
+
+
+def _scale(expression: Expression) -> int:
+    """How many places a number has, behind the point."""
+    return expression.type.scale if isinstance(expression.type, DecimalType) else 0
 
 
 def _plus(one: Sum, other: Sum, often: Fraction) -> Sum:

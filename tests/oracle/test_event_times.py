@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from hypothesis import given
 
 from ontoweir.checker.decide.check_query import check_query
@@ -143,3 +144,25 @@ def check_here(seed: int) -> None:
 @given(seed=SEEDS)
 def test_groups_of_another_time_are_final_in_time(seed: int) -> None:
     check_here(seed)
+
+
+LOW = "e > ts - INTERVAL '9' SECOND"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        LOW,
+        "e <= ts",
+        "(EXTRACT(EPOCH FROM ts - e) < 9 OR k = 1) AND e <= ts",
+        "FLOOR(EXTRACT(EPOCH FROM ts - e)) = 0",
+        "e < TIMESTAMP '2026-02-01' + INTERVAL '9' SECOND",
+    ],
+)
+def test_a_time_without_both_limits_has_no_bound(said: str, tmp_path: Path) -> None:
+    catalog = make_catalog(tmp_path, STREAM)
+    text = (
+        f"SELECT CAST(e AS DATE) AS d, COUNT(*) AS n FROM m WHERE {said} GROUP BY CAST(e AS DATE)"
+    )
+    verdict = check_query(parse_sql(text, catalog, name="q", file="q.sql"), catalog)
+    assert verdict.plans is None
