@@ -2,10 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.joins.latest_rows import resolve
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.mean_group import mean_group
+from ontoweir.rewriter.ties.choose_rows import find_stream
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -47,10 +48,11 @@ def _number(select: "exp.Select", catalog: Catalog) -> "exp.Select | None":
     shown = [(e.alias_or_name or e.sql("spark"), e.unalias()) for e in select.expressions]
     values = {_read_mode(item) for _, item in shown if item not in keys}
     value = values.pop() if len(values) == 1 else None
-    found = None if value is None else resolve(scope, value)
-    table = None if found is None else scope.tables[found[0]]
-    column = table.column(found[1]) if found is not None and isinstance(table, Stream) else None
-    if value is None or column is None or column.nullable:
+    found, read = None if value is None else resolve(scope, value), find_stream(select, scope)
+    if value is None or found is None or read is None or found[0] != read[0]:
+        return None  # a group without rows of an outer join has NULL
+    column = read[1].column(found[1])
+    if column is None or column.nullable:
         return None
     names = {key: f"key {n} of a value" for n, key in enumerate(keys)}
     items = [exp.alias_(key.copy(), name, quoted=True) for key, name in names.items()]

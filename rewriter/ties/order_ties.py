@@ -64,8 +64,8 @@ def _list_rest(
     from sqlglot import exp
 
     scope = list_tables(select, catalog)
-    if (found := find_stream(select, scope)) is None:
-        return []
+    if (found := find_stream(select, scope)) is None or select.args.get("group") is not None:
+        return []  # groups are told apart by what they are of (number_groups)
     alias, stream = found
     asked = [*keys, *(item.this for item in order.expressions)]
     known = {c[1] for e in asked if (c := resolve(scope, e)) is not None and c[0] == alias}

@@ -46,6 +46,7 @@ def test_modes_are_duckdbs(seed: int) -> None:
         "SELECT h, MODE(g) AS m, COUNT(*) AS n FROM s GROUP BY h",
         "SELECT h, MODE(g) AS m, MODE(a) AS n FROM s GROUP BY h",
         "SELECT MODE(g) AS m FROM s",
+        "SELECT r.h, MODE(s.g) AS m FROM r LEFT JOIN s ON s.h = r.h GROUP BY r.h",
         "SELECT h, MODE(g) AS m FROM s GROUP BY h HAVING COUNT(*) > 2",
     ],
 )
