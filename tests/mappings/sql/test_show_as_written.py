@@ -64,7 +64,7 @@ def test_a_text_that_is_not_sql_is_no_error() -> None:
     ("piece", "rest"),
     [
         ("LAST(a ORDER BY b)", " GROUP BY h"),
-        ("mode(a)", " GROUP BY h"),
+        ("kurtosis(a)", " GROUP BY h"),
         ("percentile_cont(0.5) WITHIN GROUP (ORDER BY a) OVER (PARTITION BY h)", ""),
     ],
 )
