@@ -13,7 +13,14 @@ from ontoweir.mappings.model.catalog import (
     Stream,
     TimestampType,
 )
-from ontoweir.mappings.model.expression import Call, Expression, Field, Function, Value
+from ontoweir.mappings.model.expression import (
+    Call,
+    Expression,
+    Field,
+    Function,
+    Value,
+    conjuncts_of,
+)
 from ontoweir.mappings.model.preceding import Preceding
 from ontoweir.mappings.model.time_bucket import Moments
 from ontoweir.rewriter.algebra.bound_differences import Limit, close_limits
@@ -21,12 +28,12 @@ from ontoweir.rewriter.model.spj import Attribute, Block, Compare, Constant, Op,
 
 Sum: TypeAlias = tuple[Mapping[str, Fraction], Fraction]
 """So often each time, in µs since 1970, and a constant."""
-_TURNED = {
-    Op.LT: Function.LESS,
-    Op.LE: Function.AT_MOST,
-    Op.EQ: Function.EQUAL,
-    Op.GT: Function.GREATER,
-    Op.GE: Function.AT_LEAST,
+_OPS = {
+    Function.LESS: Op.LT,
+    Function.AT_MOST: Op.LE,
+    Function.EQUAL: Op.EQ,
+    Function.GREATER: Op.GT,
+    Function.AT_LEAST: Op.GE,
 }
 
 
@@ -133,16 +140,9 @@ def _compute(column: Column, stream: Stream) -> Expression | None:
 
 def _read(condition: Expression) -> Iterator[tuple[str, str, Fraction]]:
     """What is so where a condition is true."""
-    match condition:
-        case Call(function=Function.AND, arguments=arguments):
-            for one in arguments:
-                yield from _read(one)
-        case Call(function=function, arguments=(left, right)):
-            for op, of in _TURNED.items():
-                if of is function:
-                    yield from _compare(op, left, right)
-        case _:
-            return
+    for side in conjuncts_of(condition):
+        if isinstance(side, Call) and (op := _OPS.get(side.function)) is not None:
+            yield from _compare(op, *side.arguments)
 
 
 def _compare(op: Op, left: Expression, right: Expression) -> Iterator[tuple[str, str, Fraction]]:

@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 def narrow_groups(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """`CASE WHEN x >= 0 AND x < 100 THEN FLOOR(x / 10) END` for `FLOOR(x / 10)` that a SELECT
-    groups by, where WHERE says so of x: it is the same in all of its rows, and has few values.
+    groups by, where WHERE says so of x: it is the same in all of its rows, and has few values. In
+    place.
 
     Args:
-        tree: the query, whose names are as they were written; it is not changed.
+        tree: the query, whose names are as they were written.
         catalog: the tables.
     """
     from sqlglot import exp
 
-    made = tree.copy()
-    for select in list(made.find_all(exp.Select)):
+    for select in list(tree.find_all(exp.Select)):
         _narrow(select, catalog)
-    return made
+    return tree
 
 
 def _narrow(select: "exp.Select", catalog: Catalog) -> None:

@@ -33,6 +33,7 @@ from ontoweir.report.render_check import short_place
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import SpjQuery, SpjUnion
 from ontoweir.rewriter.sql.print_sql import print_sql
+from ontoweir.rewriter.ties.note_ties import list_ties
 from ontoweir.rewriter.windows.shows_set import shows_set
 
 
@@ -71,6 +72,7 @@ def render_query(
     if verdict.conditions:
         items = "".join(f"<li>{escape(c.text)}{_place(c.source)}</li>" for c in verdict.conditions)
         parts.append(f"<p>It rests on what the catalog declares:</p><ul>{items}</ul>")
+    parts += [f"<p>{escape(_capital(said))}.</p>" for said in list_ties(union)]
     if verdict.partition is not None:
         parts.append(f"<p>{escape(_capital(show_partition(verdict.partition)))}.</p>")
     blame = blame_verdict(verdict, catalog)
