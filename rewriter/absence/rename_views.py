@@ -1,6 +1,6 @@
 """A query whose views have names of their own."""
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
@@ -16,10 +16,39 @@ def rename_views(union: SpjUnion, taken: Container[str]) -> SpjUnion:
         union: a query that reads no answers of others.
         taken: the names that there are already.
     """
+    return _put_names(union, [view.name for view in union.views], taken)
+
+
+def part_views(unions: Sequence[SpjUnion]) -> tuple[SpjUnion, ...]:
+    """Queries whose views of one name are the same: those of a later one that differ from a view
+    before have other names, so that all are parts of one query."""
+    known: dict[str, View] = {}
+    parted = list[SpjUnion]()
+    for union in unions:
+        differing = {v.name for v in union.views if known.get(v.name, v) != v}
+        while more := {
+            v.name
+            for v in union.views
+            if v.name in known and v.name not in differing and not differing.isdisjoint(v.tables)
+        }:  # made of views that are called otherwise
+            differing |= more
+        if differing:
+            taken = {
+                *known,
+                *(v.name for v in union.views),
+                *(t for v in union.views for t in v.tables),
+            }
+            union = _put_names(union, sorted(differing), taken)
+        known |= {v.name: v for v in union.views}
+        parted.append(union)
+    return tuple(parted)
+
+
+def _put_names(union: SpjUnion, names_of: Sequence[str], taken: Container[str]) -> SpjUnion:
     names: dict[str, str] = {}
-    for view in union.views:
-        free = (n for k in count(1) if (n := f"{view.name}_{k}") not in taken)
-        names[view.name] = next(n for n in free if n not in names.values())
+    for name in names_of:
+        free = (n for k in count(1) if (n := f"{name}_{k}") not in taken)
+        names[name] = next(n for n in free if n not in names.values())
 
     def put(name: str) -> str:
         return names.get(name, name)
@@ -37,7 +66,7 @@ def rename_views(union: SpjUnion, taken: Container[str]) -> SpjUnion:
 
 
 def _rename(view: View, names: Mapping[str, str]) -> View:
-    table = replace(view.table, name=names[view.name])
+    table = replace(view.table, name=names.get(view.name, view.name))
     references = tuple(
         replace(r, relation=names.get(r.relation, r.relation)) for r in table.references
     )

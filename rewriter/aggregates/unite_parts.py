@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from ontoweir.mappings.model.catalog import ColumnType, IntType
+from ontoweir.rewriter.absence.rename_views import part_views
 from ontoweir.rewriter.model.joined import Joined
 from ontoweir.rewriter.model.spj import ConstantOutput, Output, SpjUnion
 from ontoweir.rewriter.standing.make_standing import some_value
@@ -21,6 +22,7 @@ def unite_parts(
     kinds: Kinds,
 ) -> SpjUnion:
     """The rows of all parts, as one query; those of others have some value in a part's columns."""
+    unions = part_views(unions)
     columns = [(n, v) for n, union in enumerate(unions) for v in union.variables]
     disjuncts = []
     for number, union in enumerate(unions):

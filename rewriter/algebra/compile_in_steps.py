@@ -63,12 +63,14 @@ def _list_steps(union: SpjUnion) -> Iterator[int]:
 
 def _refuse_units(union: SpjUnion, catalog: Catalog) -> None:
     """Raise UnitsDiffer for streams of different units that are joined, in the query or in those
-    that it reads; or whose matches are in the same groups, which are final together."""
+    that it reads; whose matches are in the same groups, which are final together; or whose rows end
+    each other."""
     for block in union.blocks:
         for inner in (block.union, *block.queries):
             _refuse_units(inner, extend_catalog(catalog, inner))
     read = [{o.table for o in query.occurrences} for query in union.disjuncts]
-    if union.aggregation is not None and read:
+    together = (union.aggregation, union.standing, union.joined)
+    if read and any(how is not None for how in together):
         read = [set.union(*read)]
     for names in read:
         tables = names & catalog.streams.keys()

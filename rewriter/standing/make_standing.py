@@ -15,6 +15,7 @@ from ontoweir.mappings.model.catalog import (
     StringType,
     TimestampType,
 )
+from ontoweir.rewriter.absence.rename_views import part_views
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Standing
@@ -45,7 +46,7 @@ def make_standing(
         not be told.
     """
     named = zip(standing.key, enders.variables, strict=True)
-    enders = _rename(enders, dict(named))
+    rows, enders = part_views([rows, _rename(enders, dict(named))])
     mine, theirs = (
         {name: types_of(one, name, catalog) for name in one.variables} for one in (rows, enders)
     )
@@ -78,14 +79,12 @@ def make_standing(
 
 def unite_hits(hits: Sequence[SpjUnion]) -> SpjUnion | None:
     """What any of several patterns matches: beside what none of them does, it does not (None: they
-    are no such queries, or views of one name differ)."""
-    first, *others = hits
+    are no such queries)."""
+    first, *others = part_views(hits)
     made = first
     for union in others:
-        views = {v.name: v for v in (*made.views, *union.views)}
         plain = not (union.ends or union.begins or union.blocks or union.aggregation)
-        alike = {*views.values()} == {*made.views, *union.views}
-        if not plain or not alike or {*union.variables} != {*first.variables}:
+        if not plain or {*union.variables} != {*first.variables}:
             return None
         outputs = (dict(q.outputs) for q in union.disjuncts)
         found = (
@@ -95,7 +94,7 @@ def unite_hits(hits: Sequence[SpjUnion]) -> SpjUnion | None:
         made = replace(
             made,
             disjuncts=tuple(dict.fromkeys((*made.disjuncts, *found))),
-            views=tuple(views.values()),
+            views=tuple(dict.fromkeys((*made.views, *union.views))),
             statics=tuple(dict.fromkeys((*made.statics, *union.statics))),
             buckets=tuple(dict.fromkeys((*made.buckets, *union.buckets))),
             derived=tuple(dict.fromkeys((*made.derived, *union.derived))),

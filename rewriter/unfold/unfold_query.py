@@ -18,6 +18,7 @@ from ontoweir.rewriter.algebra.list_derived import list_derived
 from ontoweir.rewriter.algebra.print_spj import first_axioms
 from ontoweir.rewriter.algebra.trace_steps import OnStep, TraceStep, ignore_steps
 from ontoweir.rewriter.buckets.add_buckets import add_buckets
+from ontoweir.rewriter.covered.cover_joins import cover_joins
 from ontoweir.rewriter.model.add_views import used_views
 from ontoweir.rewriter.model.hierarchy import Hierarchy
 from ontoweir.rewriter.model.query import (
@@ -154,7 +155,7 @@ def unfold_query(
         name=first.name,
         variables=head,
         disjuncts=run_passes(
-            (replace(c, number=n) for n, c in enumerate(budget.over(candidates), 1)),
+            cover_joins(budget.over(candidates), sets.views, catalog, observer.on_step),
             catalog,
             distinct=first.distinct,
             skip=options.skip,

@@ -82,6 +82,18 @@ def _expand_all(query: SpjQuery, views: Sequence[View], *, complete: bool) -> It
             yield expanded
 
 
+def expand_wholly(
+    query: SpjQuery, views: Sequence[View], limit: int
+) -> tuple[SpjQuery, ...] | None:
+    """As expand_views, all choices of branches; None: one of them is no query over the tables, or
+    there are more than `limit`."""
+    try:
+        found = tuple(islice(_expand_all(query, views, complete=True), limit + 1))
+    except _NoQueryError:
+        return None
+    return found if len(found) <= limit else None
+
+
 def expand_unions(union: SpjUnion, limit: int) -> SpjUnion | None:
     """The query with the branches of its views apart, but for those that are distinct: the same
     rows, as often.
