@@ -11,7 +11,7 @@ from ontoweir.mappings.model.column_types import XSD
 from ontoweir.mappings.model.expression import Value
 from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.rewriter.algebra.equality_classes import Types
-from ontoweir.rewriter.buckets.make_column import make_column
+from ontoweir.rewriter.buckets.make_column import is_bucket, make_column
 from ontoweir.rewriter.delays.delay_rows import delay_rows
 from ontoweir.rewriter.expressions.attach_computation import NEVER, attach_computation
 from ontoweir.rewriter.expressions.type_expression import literal_value
@@ -130,8 +130,12 @@ def _add_buckets(union: SpjUnion, query: ConjunctiveQuery) -> SpjUnion:
             time = dict(disjunct.outputs)[named.time.name]
             assert isinstance(time, LiteralOutput)
             alias, bucket = time.value.alias, named.bucket
-            if of[alias] in blocks:
-                known = blocks[of[alias]].time
+            block = blocks.get(of[alias])
+            if block is not None and block.meeting is not None:
+                if not is_bucket(time.value.column):  # of what a row has met
+                    raise _refuse_time(named, query.source)
+            elif block is not None:
+                known = block.time
                 if _is_edge(named) and known != (named.time.name, 0):
                     raise _refuse_window(named, query.source)
                 if known is None or known[0] != named.time.name:

@@ -14,6 +14,7 @@ from ontoweir.mappings.model.catalog import (
     TimestampType,
     VersionsOf,
 )
+from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.model.show_values import advise_key
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql_expressions.read_row_expression import read_row_expression
@@ -26,14 +27,15 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class LatestOf:
     """Of which rows of a stream the latest are met: those of a key, that a condition is true of
-    (None: all). `earlier`: what meets a row has a later time, not the same; `optional`: what meets
-    no row is there all the same."""
+    (None: all), which `true` says too, as an expression. `earlier`: what meets a row has a later
+    time, not the same; `optional`: what meets no row is there all the same."""
 
     stream: Stream
     key: Sequence[str]
     only: "exp.Expr | None" = None
     earlier: bool = False
     optional: bool = False
+    true: Expression | None = None
 
 
 def declare_latest(
@@ -51,7 +53,7 @@ def declare_latest(
     Raises:
         SqlRefusal: several rows of a key may be the latest, or the condition is not of one row.
     """
-    stream, key, only = of.stream, of.key, None
+    stream, key, only = of.stream, of.key, of.true
     if of.only is not None:
         only = read_row_expression(of.only, Scope(catalog, {stream.name: stream}))
     told = {*key, stream.timestamp, *list_pinned(only)}

@@ -38,6 +38,7 @@ from ontoweir.rewriter.absence.split_text import SplitText, split_text
 from ontoweir.rewriter.absence.unite_solutions import Uniting, unite_solutions
 from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.around.number_groups import limit_groups
+from ontoweir.rewriter.before.meet_before import meet_before
 from ontoweir.rewriter.calendar.compare_named_buckets import compare_named_buckets
 from ontoweir.rewriter.clauses.name_absence import name_absence
 from ontoweir.rewriter.clauses.turn_greatest import turn_greatest
@@ -283,6 +284,10 @@ def _compile_split(text: str, split: SplitText, work: SolutionCompiler) -> SpjUn
         groups = nothing.aggregation
         if nothing.disjuncts or groups is None or groups.group:
             return nothing
+    if len(solutions) == 1:
+        made = meet_before(solutions[0], head, known, distinct=distinct)
+        if made is not None:
+            return made if around is None else compute_solutions(made, around, known)
     static = find_registers(
         solutions if around is None else (), head, known, work.first_moment, distinct=distinct
     )
