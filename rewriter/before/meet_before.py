@@ -19,17 +19,19 @@ from ontoweir.mappings.model.catalog import (
     Stream,
 )
 from ontoweir.mappings.model.expression import Call, Expression, Field, Function, Value
-from ontoweir.mappings.model.time_bucket import Moments
+from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.rewriter.absence.unite_solutions import Solutions
+from ontoweir.rewriter.algebra.contain_spj import is_contained
 from ontoweir.rewriter.algebra.equality_classes import (
+    Types,
     condition_attributes,
     map_condition,
     map_output,
 )
 from ontoweir.rewriter.before.nest_rows import nest_rows
 from ontoweir.rewriter.before.read_gap import Gap, read_gap
-from ontoweir.rewriter.buckets.make_column import is_bucket
+from ontoweir.rewriter.buckets.make_column import is_bucket, make_column
 from ontoweir.rewriter.earlier.declare_latest import LatestOf, declare_latest
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import (
@@ -83,7 +85,7 @@ def meet_before(
     if shaped or not one.parts or one.missing or not found.disjuncts:
         return None
     wide = extend_catalog(catalog, found)
-    disjuncts = list(found.disjuncts)
+    disjuncts, buckets = list(found.disjuncts), dict.fromkeys(found.buckets)
     for hits, keys, present in one.parts:
         if present or hits.blocks or len(hits.disjuncts) != len(disjuncts):
             return None
@@ -97,19 +99,21 @@ def meet_before(
         try:
             for n, gap in enumerate(gaps):
                 assert gap is not None
-                disjuncts[n], wide = _read_latest(disjuncts[n], gap, wide)
+                disjuncts[n], wide, more = _read_latest(disjuncts[n], gap, wide)
+                buckets |= dict.fromkeys(more)
         except (_NoMeetingError, SqlRefusal):
             return None
     names = {o.table for q in disjuncts for o in q.occurrences}
-    more = [
+    computed = [
         (name, expression)
         for name in names
         if (of := _versions_of(name, wide)) is not None
         for table, expression in found.derived
         if table == of
     ]
-    derived = tuple(dict.fromkeys((*found.derived, *more)))
-    met = replace(found, disjuncts=tuple(disjuncts), derived=derived)
+    derived = tuple(dict.fromkeys((*found.derived, *computed)))
+    met = replace(found, disjuncts=tuple(disjuncts), derived=derived, buckets=tuple(buckets))
+    wide = extend_catalog(wide, replace(met, views=(), blocks=()))
     try:
         made = _meet(met, one.times, wide)
     except QueryError:
@@ -164,8 +168,11 @@ def _are_alike(gaps: Sequence[Gap | None]) -> bool:
     return len(said) == 1 and None not in said
 
 
-def _read_latest(query: SpjQuery, gap: Gap, catalog: Catalog) -> tuple[SpjQuery, Catalog]:
-    """A match whose earlier row is that of a relation that changes, and the catalog with that.
+def _read_latest(
+    query: SpjQuery, gap: Gap, catalog: Catalog
+) -> tuple[SpjQuery, Catalog, tuple[tuple[str, Column], ...]]:
+    """A match whose earlier row is that of a relation that changes, the catalog with that, and the
+    columns of times that are compared with its time.
 
     Raises:
         _NoMeetingError: something is said of the row's time, or of its key, that the relation does
@@ -193,38 +200,61 @@ def _read_latest(query: SpjQuery, gap: Gap, catalog: Catalog) -> tuple[SpjQuery,
             raise _NoMeetingError
         return time
 
-    if not any(_is_order(c, time, gap) for c in query.conditions):
+    order = Compare(time, Op.LE if gap.inclusive else Op.LT, gap.time)
+    ordered = replace(query, conditions=(*query.conditions, order))
+    if not is_contained(query, ordered, catalog, one_to_one=True):
         raise _NoMeetingError
+    turned = Compare(gap.time, order.op.flipped(), time)
+    columns = list[tuple[str, Column]]()
     conditions: list[Condition] = [Compare(Attribute(alias, AS_OF), Op.EQ, gap.time)]
     for condition in query.conditions:
-        if _is_order(condition, time, gap):
+        if replace(condition, source=None) in (order, turned):
             continue
         if time in condition_attributes(condition):
-            raise _NoMeetingError
+            made_of, column = _compare_moments(condition, time, query, catalog)
+            columns.append(column)
+            conditions.append(made_of)
+            continue
         conditions.append(map_condition(condition, change))
     conditions += [Compare(Attribute(alias, column), Op.EQ, other) for column, other in gap.key]
-    return replace(
+    met = replace(
         query,
         occurrences=tuple(
             Occurrence(alias, made.name) if o == gap.earlier else o for o in query.occurrences
         ),
         conditions=tuple(dict.fromkeys(conditions)),
         outputs=tuple((n, map_output(o, change)) for n, o in query.outputs),
-    ), catalog
+    )
+    return met, catalog, tuple(columns)
+
+
+def _compare_moments(
+    condition: Condition, time: Attribute, query: SpjQuery, catalog: Catalog
+) -> tuple[Condition, tuple[str, Column]]:
+    """A comparison of the time of the earlier row with that of another one, where the former is a
+    value; and the column of the other's stream that is compared with it.
+
+    Raises:
+        _NoMeetingError: it is another one.
+    """
+    if not isinstance(condition, Compare) or not isinstance(condition.right, Attribute):
+        raise _NoMeetingError
+    other, steps, op = condition.left, condition.offset, condition.op
+    if other == time:
+        other, steps, op = condition.right, -condition.offset, op.flipped()
+    types = Types(catalog, query.occurrences)
+    step_us = types.step_of(other)
+    if step_us is None:
+        raise _NoMeetingError
+    column = make_column(TimeBucket(Moments(), behind_us=int(steps) * step_us))
+    table = next(o.table for o in query.occurrences if o.alias == other.alias)
+    compared = Compare(Attribute(other.alias, column.name), op, time, source=condition.source)
+    return compared, (table, column)
 
 
 def _is_key(condition: Condition, gap: Gap) -> bool:
     """Whether it says only that a column of the key has a value, as its equation does."""
     return isinstance(condition, NotNull) and condition.attribute.column in dict(gap.key)
-
-
-def _is_order(condition: Condition, time: Attribute, gap: Gap) -> bool:
-    """Whether it says that one row is before the other, or not after it."""
-    if not isinstance(condition, Compare) or condition.offset:
-        return False
-    sides = (condition.left, condition.op, condition.right)
-    before, after = (Op.LE, Op.GE) if gap.inclusive else (Op.LT, Op.GT)
-    return sides in ((time, before, gap.time), (gap.time, after, time))
 
 
 def _is_moment(column: Column) -> bool:
