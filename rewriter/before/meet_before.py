@@ -1,24 +1,15 @@
 """Solutions beside whose earlier row there is no later one: that row is the latest before."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from decimal import Decimal
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from ontoweir.errors import QueryError
 from ontoweir.mappings.catalog.read_versions import AS_OF
-from ontoweir.mappings.expressions import build
 from ontoweir.mappings.model.catalog import (
-    BooleanType,
     Catalog,
     Column,
-    ColumnType,
-    DecimalType,
-    FloatType,
-    IntType,
-    Scalar,
-    Stream,
 )
-from ontoweir.mappings.model.expression import Call, Expression, Field, Function, Value
 from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.rewriter.absence.unite_solutions import Solutions
@@ -30,7 +21,9 @@ from ontoweir.rewriter.algebra.equality_classes import (
     map_output,
 )
 from ontoweir.rewriter.before.nest_rows import nest_rows
+from ontoweir.rewriter.before.read_conditions import NoMeetingError, read_conditions
 from ontoweir.rewriter.before.read_gap import Gap, read_gap
+from ontoweir.rewriter.before.read_later import read_later
 from ontoweir.rewriter.buckets.make_column import is_bucket, make_column
 from ontoweir.rewriter.earlier.declare_latest import LatestOf, declare_latest
 from ontoweir.rewriter.model.add_views import extend_catalog
@@ -38,29 +31,17 @@ from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
     Condition,
-    Constant,
-    IsNull,
+    LiteralOutput,
     NotNull,
     Occurrence,
-    OneOf,
     Op,
     SpjQuery,
     SpjUnion,
 )
+from ontoweir.rewriter.standing.find_standing import find_standing
 from ontoweir.rewriter.versions.meet_versions import meet_versions
 
-_FUNCTIONS = {
-    Op.EQ: Function.EQUAL,
-    Op.NE: Function.UNEQUAL,
-    Op.LT: Function.LESS,
-    Op.LE: Function.AT_MOST,
-    Op.GT: Function.GREATER,
-    Op.GE: Function.AT_LEAST,
-}
-
-
-class _NoMeetingError(Exception):
-    """A solution does not meet its earlier row by its key."""
+_Part: TypeAlias = tuple[SpjUnion, tuple[str, ...], bool]
 
 
 def meet_before(
@@ -84,9 +65,53 @@ def meet_before(
     shaped = found.blocks or found.ends or found.begins or found.standing or found.aggregation
     if shaped or not one.parts or one.missing or not found.disjuncts:
         return None
+    try:
+        met = _meet_gaps(one, catalog)
+    except (NoMeetingError, SqlRefusal):
+        return None
+    if met is None:
+        return None
+    try:
+        made = _meet(met.union, one.times, met.catalog)
+    except QueryError:
+        return None
+    if made is None:
+        return None
+    if met.rest:
+        return _end(replace(one, parts=met.rest), made, met.by, head, catalog, distinct=distinct)
+    return replace(
+        made,
+        variables=tuple(head),
+        disjuncts=tuple(
+            replace(q, outputs=tuple((n, dict(q.outputs)[n]) for n in head)) for q in made.disjuncts
+        ),
+        distinct=distinct,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Met:
+    """Solutions over relations that change: with the catalog that has these, what else must not be
+    beside them, and the aliases of the relations."""
+
+    union: SpjUnion
+    catalog: Catalog
+    rest: tuple[_Part, ...]
+    by: frozenset[str]
+
+
+def _meet_gaps(one: Solutions, catalog: Catalog) -> _Met | None:
+    """The solutions over the relations of the rows before theirs (None: there are none).
+
+    Raises:
+        NoMeetingError, SqlRefusal: as _read_latest.
+    """
+    found = one.found
     wide = extend_catalog(catalog, found)
     disjuncts, buckets = list(found.disjuncts), dict.fromkeys(found.buckets)
-    for hits, keys, present in one.parts:
+    rest, met_by = list[_Part](), set[str]()
+    for part in one.parts:
+        hits, keys, present = part
         if present or hits.blocks or len(hits.disjuncts) != len(disjuncts):
             return None
         known = extend_catalog(wide, hits)
@@ -95,14 +120,15 @@ def meet_before(
             for query, other in zip(found.disjuncts, hits.disjuncts, strict=True)
         ]
         if not _are_alike(gaps):
-            return None
-        try:
-            for n, gap in enumerate(gaps):
-                assert gap is not None
-                disjuncts[n], wide, more = _read_latest(disjuncts[n], gap, wide)
-                buckets |= dict.fromkeys(more)
-        except (_NoMeetingError, SqlRefusal):
-            return None
+            rest.append(part)
+            continue
+        for n, gap in enumerate(gaps):
+            assert gap is not None
+            disjuncts[n], wide, more = _read_latest(disjuncts[n], gap, wide)
+            buckets |= dict.fromkeys(more)
+            met_by.add(gap.earlier.alias)
+    if not met_by:
+        return None
     names = {o.table for q in disjuncts for o in q.occurrences}
     computed = [
         (name, expression)
@@ -114,20 +140,44 @@ def meet_before(
     derived = tuple(dict.fromkeys((*found.derived, *computed)))
     met = replace(found, disjuncts=tuple(disjuncts), derived=derived, buckets=tuple(buckets))
     wide = extend_catalog(wide, replace(met, views=(), blocks=()))
-    try:
-        made = _meet(met, one.times, wide)
-    except QueryError:
+    return _Met(met, wide, tuple(rest), frozenset(met_by))
+
+
+def _end(
+    one: Solutions,
+    made: SpjUnion,
+    met_by: frozenset[str],
+    head: Sequence[str],
+    catalog: Catalog,
+    *,
+    distinct: bool,
+) -> SpjUnion | None:
+    """The solutions that no later row has ended (find_standing), of rows that have met others.
+
+    Args:
+        one: the solutions as they were, with what else must not be beside them.
+        made: those that have met the latest rows before them.
+        met_by: the aliases of these.
+    """
+    if len(made.disjuncts) != 1 or any(block.meeting is None for block in made.blocks):
         return None
-    if made is None:
-        return None
-    return replace(
-        made,
-        variables=tuple(head),
-        disjuncts=tuple(
-            replace(q, outputs=tuple((n, dict(q.outputs)[n]) for n in head)) for q in made.disjuncts
-        ),
-        distinct=distinct,
+    (before,), (after,) = one.found.disjuncts, made.disjuncts
+    shown = dict(after.outputs)
+    times = tuple(
+        n
+        for n in one.times
+        if isinstance(o := shown[n], LiteralOutput) and is_bucket(o.value.column)
     )
+    parts = []
+    for hits, keys, present in one.parts:
+        known = extend_catalog(extend_catalog(catalog, one.found), hits)
+        later = read_later(before, hits.disjuncts[0], keys, one.times, known, met_by)
+        if later is None:
+            return None
+        beside = replace(hits, disjuncts=(later.beside(after, keys),), variables=tuple(keys))
+        parts.append((beside, keys, present))
+    whole = Solutions(made, times, tuple(parts), ())
+    return find_standing([whole], head, catalog, distinct=distinct)
 
 
 def _meet(union: SpjUnion, times: Sequence[str], catalog: Catalog) -> SpjUnion | None:
@@ -175,18 +225,14 @@ def _read_latest(
     columns of times that are compared with its time.
 
     Raises:
-        _NoMeetingError: something is said of the row's time, or of its key, that the relation does
+        NoMeetingError: something is said of the row's time, or of its key, that the relation does
             not have.
         SqlRefusal: several rows of a key may be the latest.
     """
     stream, alias = catalog.streams[gap.earlier.table], gap.earlier.alias
     if stream.versions is not None:
-        raise _NoMeetingError
-    only = [_read_condition(c, stream) for c in gap.only if not _is_key(c, gap)]
-    true = only[0] if only else None
-    for more in only[1:]:
-        assert true is not None
-        true = Call(Function.AND, (true, more), BooleanType())
+        raise NoMeetingError
+    true = read_conditions([c for c in gap.only if not _is_key(c, gap)], stream)
     key = tuple(dict.fromkeys(column for column, _ in gap.key))
     of = LatestOf(stream, key, earlier=not gap.inclusive, true=true)
     made, catalog = declare_latest(of, catalog, "a row with the one before it", None)
@@ -197,13 +243,13 @@ def _read_latest(
             return attribute
         column = catalog.table(gap.earlier.table).column(attribute.column)
         if column is None or not _is_moment(column):
-            raise _NoMeetingError
+            raise NoMeetingError
         return time
 
     order = Compare(time, Op.LE if gap.inclusive else Op.LT, gap.time)
     ordered = replace(query, conditions=(*query.conditions, order))
     if not is_contained(query, ordered, catalog, one_to_one=True):
-        raise _NoMeetingError
+        raise NoMeetingError
     turned = Compare(gap.time, order.op.flipped(), time)
     columns = list[tuple[str, Column]]()
     conditions: list[Condition] = [Compare(Attribute(alias, AS_OF), Op.EQ, gap.time)]
@@ -235,17 +281,17 @@ def _compare_moments(
     value; and the column of the other's stream that is compared with it.
 
     Raises:
-        _NoMeetingError: it is another one.
+        NoMeetingError: it is another one.
     """
     if not isinstance(condition, Compare) or not isinstance(condition.right, Attribute):
-        raise _NoMeetingError
+        raise NoMeetingError
     other, steps, op = condition.left, condition.offset, condition.op
     if other == time:
         other, steps, op = condition.right, -condition.offset, op.flipped()
     types = Types(catalog, query.occurrences)
     step_us = types.step_of(other)
     if step_us is None:
-        raise _NoMeetingError
+        raise NoMeetingError
     column = make_column(TimeBucket(Moments(), behind_us=int(steps) * step_us))
     table = next(o.table for o in query.occurrences if o.alias == other.alias)
     compared = Compare(Attribute(other.alias, column.name), op, time, source=condition.source)
@@ -265,69 +311,3 @@ def _is_moment(column: Column) -> bool:
         and isinstance(bucket.buckets, Moments)
         and not (bucket.buckets.after_us or bucket.behind_us or bucket.ends)
     )
-
-
-def _read_condition(condition: Condition, stream: Stream) -> Expression:
-    """A condition on a row as an expression of its columns.
-
-    Raises:
-        _NoMeetingError: it compares with a constant of another kind.
-    """
-    match condition:
-        case NotNull(attribute=attribute):
-            return _call(Function.NOT, build.is_null(_read_column(attribute, stream)))
-        case IsNull(attribute=attribute):
-            return build.is_null(_read_column(attribute, stream))
-        case OneOf(attribute=attribute, values=values):
-            column = _read_column(attribute, stream)
-            parts = [_compare(Function.EQUAL, column, _constant(v, column.type)) for v in values]
-            made = parts[0]
-            for part in parts[1:]:
-                made = Call(Function.OR, (made, part), BooleanType())
-            return made
-        case Compare(left=left, op=op, right=right, offset=0):
-            column = _read_column(left, stream)
-            other = (
-                _constant(right.value, column.type)
-                if isinstance(right, Constant)
-                else _read_column(right, stream)
-            )
-            return _compare(_FUNCTIONS[op], column, other)
-        case _:
-            raise _NoMeetingError
-
-
-def _call(function: Function, *arguments: Expression) -> Expression:
-    return Call(function, arguments, BooleanType())
-
-
-def _compare(function: Function, left: Expression, right: Expression) -> Expression:
-    try:
-        return build.compare(function, left, right)
-    except build.TypeClash:
-        raise _NoMeetingError from None
-
-
-def _read_column(attribute: Attribute, stream: Stream) -> Expression:
-    column = stream.column(attribute.column)
-    if column is None or column.bucket is not None:
-        raise _NoMeetingError
-    return Field(column.name, column.type) if column.expression is None else column.expression
-
-
-def _constant(value: Scalar, kind: ColumnType) -> Value:
-    """A constant that a column is compared with, which has its type or is a number."""
-    match value:
-        case bool():
-            return Value(value, BooleanType())
-        case int():
-            return Value(value, IntType())
-        case Decimal():
-            exponent = value.as_tuple().exponent
-            scale = max(0, -exponent) if isinstance(exponent, int) else 0
-            digits = max(len(value.as_tuple().digits), scale + 1)
-            return Value(value, DecimalType(max(19, digits), scale))
-        case float():
-            return Value(value, FloatType())
-        case str():
-            return Value(value, kind)

@@ -46,9 +46,7 @@ def nest_rows(
     hosts = [o for o in others if o.table in catalog.streams]
     if len(hosts) != 1:
         return None
-    host = catalog.table(hosts[0].table)
-    assert isinstance(host, Stream)
-    stamp = Attribute(hosts[0].alias, host.timestamp)
+    stamp = _stamp_of(hosts[0], catalog)
     moment = make_column(TimeBucket(Moments()))
     shown = {n: o for n, o in query.outputs if _is_of(o, others)}
     time = next((n for n in times if _is_time(shown.get(n), stamp.alias, moment.name)), None)
@@ -84,9 +82,7 @@ def nest_rows(
         output = places.get(attribute)
         return output.value if isinstance(output, LiteralOutput) else attribute
 
-    told: dict[str, Output] = {}
-    for name, output in query.outputs:
-        told[name] = of[name] if name in shown else output
+    told = {name: of[name] if name in shown else output for name, output in query.outputs}
     at = shown[time]
     assert isinstance(at, LiteralOutput)
     told[time] = replace(at, value=Attribute(row.alias, moment.name))
@@ -104,6 +100,12 @@ def nest_rows(
         blocks=made.blocks,
     )
     return nested, extend_catalog(catalog, nested)
+
+
+def _stamp_of(row: Occurrence, catalog: Catalog) -> Attribute:
+    stream = catalog.table(row.table)
+    assert isinstance(stream, Stream)
+    return Attribute(row.alias, stream.timestamp)
 
 
 def _is_of(output: Output, others: Sequence[Occurrence]) -> bool:

@@ -8,26 +8,18 @@ from ontoweir.rewriter.algebra.contain_spj import is_contained
 from ontoweir.rewriter.algebra.equality_classes import (
     EqualityClasses,
     Types,
-    condition_attributes,
     map_condition,
 )
-from ontoweir.rewriter.algebra.is_injective import is_injective
-from ontoweir.rewriter.buckets.make_column import is_bucket
+from ontoweir.rewriter.before.split_row import Said, list_determined, split_row, stamp_of
 from ontoweir.rewriter.model.spj import (
     Attribute,
-    BlankOutput,
     Compare,
     Condition,
-    ConstantOutput,
-    IriOutput,
-    LiteralOutput,
     NotNull,
-    NullOutput,
     Occurrence,
     Op,
     Output,
     SpjQuery,
-    TemplateLiteralOutput,
 )
 
 
@@ -65,15 +57,15 @@ def read_gap(
         catalog: the tables of both.
     """
     mine, theirs = dict(found.outputs), dict(hits.outputs)
-    stamps = {n: _stamp_of(mine[n], found, catalog) for n in keys if n in times}
-    there = {n: _stamp_of(theirs[n], hits, catalog) for n in stamps}
+    stamps = {n: stamp_of(mine[n], found, catalog) for n in keys if n in times}
+    there = {n: stamp_of(theirs[n], hits, catalog) for n in stamps}
     if None in stamps.values() or None in there.values():
         return None
     for own in hits.occurrences:
         stream = catalog.streams.get(own.table)
         if stream is None or any(a is not None and a.alias == own.alias for a in there.values()):
             continue
-        said = _split(hits, own, catalog)
+        said = split_row(hits, own, catalog)
         if said is None:
             continue
         key, only, ends = said
@@ -81,54 +73,6 @@ def read_gap(
         if gap is not None and _is_all(found, hits, gap, keys, catalog):
             return gap
     return None
-
-
-_Said = tuple[
-    tuple[tuple[str, Attribute], ...], tuple[Condition, ...], tuple[tuple[Op, Attribute], ...]
-]
-
-
-def _split(hits: SpjQuery, own: Occurrence, catalog: Catalog) -> _Said | None:
-    """What is said of a row: columns that equal others', what is of it alone, and how its time
-    compares with others (None: anything else)."""
-    key, only, ends = list[tuple[str, Attribute]](), list[Condition](), list[tuple[Op, Attribute]]()
-    types = Types(catalog, hits.occurrences)
-    for condition in hits.conditions:
-        aliases = {a.alias for a in condition_attributes(condition)}
-        if own.alias not in aliases:
-            continue
-        timed = any(
-            is_bucket(a.column) or (a.alias == own.alias and types.step_of(a) is not None)
-            for a in condition_attributes(condition)
-        )
-        if aliases == {own.alias}:
-            if timed:
-                return None
-            only.append(condition)
-            continue
-        if not isinstance(condition, Compare) or not isinstance(condition.right, Attribute):
-            return None
-        turned = condition if condition.left.alias == own.alias else _turn(condition)
-        if turned is None or not isinstance(turned.right, Attribute) or turned.offset:
-            return None
-        if timed:
-            if types.step_of(turned.right) is None:
-                return None
-            ends.append((turned.op, turned.right))
-        elif turned.op is Op.EQ:
-            key.append((turned.left.column, turned.right))
-        else:
-            return None
-    return tuple(key), tuple(only), tuple(ends)
-
-
-def _turn(condition: Compare) -> Compare | None:
-    """A comparison of two columns, from the other side."""
-    assert isinstance(condition.right, Attribute)
-    turned = {Op.EQ: Op.EQ, Op.LT: Op.GT, Op.GT: Op.LT, Op.LE: Op.GE, Op.GE: Op.LE}
-    if condition.op not in turned or condition.offset:
-        return None
-    return Compare(condition.right, turned[condition.op], condition.left)
 
 
 _Keys = tuple[
@@ -140,7 +84,7 @@ _Keys = tuple[
 ]
 
 
-def _make(found: SpjQuery, own: Occurrence, stream: Stream, said: _Said, keys: _Keys) -> Gap | None:
+def _make(found: SpjQuery, own: Occurrence, stream: Stream, said: Said, keys: _Keys) -> Gap | None:
     """The gap, in the attributes of the solutions."""
     (columns, only, ends), (mine, theirs, stamps, there, catalog) = said, keys
     names = {a: n for n, a in there.items()}
@@ -154,7 +98,7 @@ def _make(found: SpjQuery, own: Occurrence, stream: Stream, said: _Said, keys: _
     earlier = next(o for o in found.occurrences if o.alias == first.alias)
     if earlier.table != own.table or first.column != stream.timestamp or time.alias == first.alias:
         return None
-    determined = _list_determined(theirs, mine, Types(catalog, found.occurrences))
+    determined = list_determined(theirs, mine, Types(catalog, found.occurrences))
     classes = EqualityClasses(found.occurrences, found.conditions)
     key = list[tuple[str, Attribute]]()
     for column, outer in columns:
@@ -168,44 +112,6 @@ def _make(found: SpjQuery, own: Occurrence, stream: Stream, said: _Said, keys: _
         key.append((column, other))
     mine_only = tuple(map_condition(c, lambda a: replace(a, alias=earlier.alias)) for c in only)
     return Gap(earlier, time, tuple(dict.fromkeys(key)), mine_only, op is Op.LE)
-
-
-def _list_determined(
-    theirs: dict[str, Output], mine: dict[str, Output], types: Types
-) -> dict[Attribute, Attribute]:
-    """The attributes of what matches that the keys tell, and those of the solutions they are."""
-    pairs = dict[Attribute, Attribute]()
-    for name, output in theirs.items():
-        own = mine[name]
-        if type(own) is not type(output) or not is_injective(own, types):
-            continue
-        parts, others = _parts_of(output), _parts_of(own)
-        if len(parts) == len(others) and [p for p in parts if isinstance(p, str)] == [
-            p for p in others if isinstance(p, str)
-        ]:
-            for one, other in zip(parts, others, strict=True):
-                if isinstance(one, Attribute) and isinstance(other, Attribute):
-                    pairs[one] = other
-    return pairs
-
-
-def _parts_of(output: Output) -> tuple[str | Attribute, ...]:
-    match output:
-        case LiteralOutput(value=value):
-            return (value,)
-        case IriOutput(parts=parts) | TemplateLiteralOutput(parts=parts) | BlankOutput(parts=parts):
-            return parts
-        case ConstantOutput() | NullOutput():
-            return ()
-
-
-def _stamp_of(output: Output, query: SpjQuery, catalog: Catalog) -> Attribute | None:
-    """The timestamp of the row whose time an output is."""
-    if not isinstance(output, LiteralOutput) or not is_bucket(output.value.column):
-        return None
-    table = next(o.table for o in query.occurrences if o.alias == output.value.alias)
-    stream = catalog.streams.get(table)
-    return None if stream is None else Attribute(output.value.alias, stream.timestamp)
 
 
 def _is_all(

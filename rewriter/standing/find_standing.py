@@ -54,7 +54,8 @@ def find_standing(
     if hits is None:
         return None
     found = expand_unions(one.found, _MOST) or one.found
-    shapes = found.ends or found.begins or found.blocks or hits.ends or hits.begins or hits.blocks
+    blocks = hits.blocks or any(block.meeting is None for block in found.blocks)
+    shapes = found.ends or found.begins or blocks or hits.ends or hits.begins
     if present or shapes or not found.disjuncts or not hits.disjuncts:
         return None
     known = {**extend_catalog(catalog, found).streams, **extend_catalog(catalog, hits).streams}
@@ -150,11 +151,22 @@ def _read_hits(
             if apart is None:
                 return None
             opened[hit.ender] = [(numbers.setdefault(q, len(numbers)), q) for q in apart]
-        row, alike = found.disjuncts[place], replace(hit, replaced=True)
+        row, alike = _as_base(found.disjuncts[place], found), replace(hit, replaced=True)
         for number, ender in opened[hit.ender]:
             among = hit.replaced or is_among(row, ender, hit.own)
             ended[place][number] = alike if among else hit
     return ended, list(numbers)
+
+
+def _as_base(row: SpjQuery, found: SpjUnion) -> SpjQuery:
+    """A row that has met one of a relation that changes as the row of its stream that it is."""
+    base = {b.stream.name: b.meeting.base for b in found.blocks if b.meeting is not None}
+    made = list(row.occurrences)
+    for n, occurrence in enumerate(made):
+        while occurrence.table in base:
+            occurrence = replace(occurrence, table=base[occurrence.table])
+        made[n] = occurrence
+    return replace(row, occurrences=tuple(made))
 
 
 def _show_kind(

@@ -43,7 +43,8 @@ def draw_question(random: Random) -> str:
     """A question of rows and those before them, or of something that looks like it."""
     earlier, between = random.choice(EARLIER)
     before, until = random.choice([("<", "<"), ("<=", "<="), ("<", "<="), ("<=", "<")])
-    text = f"GRAPH ?t {{ {random.choice(LATER)} }} GRAPH ?s {{ {earlier} }} FILTER(?s {before} ?t) "
+    later = random.choice(LATER)
+    text = f"GRAPH ?t {{ {later} }} GRAPH ?s {{ {earlier} }} FILTER(?s {before} ?t) "
     text += f"FILTER NOT EXISTS {{ GRAPH ?u {{ {between} }} "
     text += f"FILTER(?u > ?s && ?u {until} ?t) }} "
     text += random.choice(
@@ -52,6 +53,11 @@ def draw_question(random: Random) -> str:
     if ":bed" not in earlier:
         text += random.choice(["", "FILTER(?b < ?v) ", "FILTER(?b != ?v) "])
     text += random.choice(["", "?p :age ?a "])
+    if random.random() < 0.25:  # the latest of them
+        latest = later.replace("?o1", "?o4").replace("?v", "?y")
+        latest = random.choice([latest, latest, latest.replace(" ; :val ?y", ""), "?o4 :of ?p"])
+        latest += random.choice(["", "", " . ?p :age ?z FILTER(?z > 2)"])
+        text += f"FILTER NOT EXISTS {{ GRAPH ?z1 {{ {latest} }} FILTER(?z1 > ?t) }} "
     return random.choice(
         [
             f"SELECT ?p ?v ?b {{ {text}}}",
@@ -69,11 +75,11 @@ def run(seed: int, folder: Path) -> str:
 
 def test_most_are_answered(tmp_path: Path) -> None:
     told = Counter[str]()
-    for seed in range(12):
+    for seed in range(16):
         folder = tmp_path / str(seed)
         folder.mkdir()
         told[run(seed, folder).partition(": ")[2]] += 1
-    assert told["with answers"] > 3, told
+    assert told["with answers"] > 2, told
 
 
 @given(seed=SEEDS)
@@ -159,7 +165,8 @@ def test_the_key_may_be_what_static_relations_say(until: str, far: str, tmp_path
         FILTER NOT EXISTS {{ GRAPH ?u {{ ?w :at ?r }} FILTER(?u > ?s && ?u {until} ?t) }} }}"""
     project = ontoweir.open_project(tmp_path)
     verdict = project.check(query)
-    assert verdict.bound.rows == 2, verdict
+    assert verdict.bound is not None
+    assert verdict.bound.rows == 2
     answers = Counter[tuple[str, str, int]]()
     for minute, alarm, device in alarms:
         for room in (r for d, r in devices if d == device):

@@ -287,7 +287,10 @@ def _compile_split(text: str, split: SplitText, work: SolutionCompiler) -> SpjUn
     if len(solutions) == 1:
         made = meet_before(solutions[0], head, known, distinct=distinct)
         if made is not None:
-            return made if around is None else compute_solutions(made, around, known)
+            if around is None:
+                return made
+            compute = compute_solutions if made.standing is None else compute_standing
+            return compute(made, around, known)
     static = find_registers(
         solutions if around is None else (), head, known, work.first_moment, distinct=distinct
     )
