@@ -210,6 +210,7 @@ def _are_alike(gaps: Sequence[Gap | None]) -> bool:
         else (
             gap.earlier.table,
             tuple(column for column, _ in gap.key),
+            gap.told,
             tuple(map_condition(c, lambda a: replace(a, alias="")) for c in gap.only),
             gap.inclusive,
         )

@@ -30,7 +30,8 @@ class Gap:
 
     `earlier`: that row; `time`: of the later one; `key`: the columns of the stream that equal
     columns of the solution; `only`: what else is true of the rows, as conditions on `earlier`;
-    `inclusive`: none is at the time of the later row either.
+    `inclusive`: none is at the time of the later row either; `told`: by which keys of the solution
+    such rows would be found.
     """
 
     earlier: Occurrence
@@ -38,6 +39,7 @@ class Gap:
     key: tuple[tuple[str, Attribute], ...]
     only: tuple[Condition, ...]
     inclusive: bool
+    told: frozenset[str]
 
 
 def read_gap(
@@ -90,6 +92,7 @@ def _make(found: SpjQuery, own: Occurrence, stream: Stream, said: Said, keys: _K
     names = {a: n for n, a in there.items()}
     after = [stamps[names[a]] for op, a in ends if op is Op.GT and a in names]
     before = [(op, stamps[names[a]]) for op, a in ends if op is not Op.GT and a in names]
+    told = {f"{op} {names[a]}" for op, a in ends if a in names}
     if len(ends) != 2 or len(after) != 1 or len(before) != 1:
         return None
     (first,), ((op, time),) = after, before
@@ -102,16 +105,17 @@ def _make(found: SpjQuery, own: Occurrence, stream: Stream, said: Said, keys: _K
     classes = EqualityClasses(found.occurrences, found.conditions)
     key = list[tuple[str, Attribute]]()
     for column, outer in columns:
-        of, mine_too = determined.get(outer), Attribute(earlier.alias, column)
-        if of is None or not classes.same(mine_too, of):
+        of, place = determined.get(outer, (None, ""))
+        if of is None or not classes.same(Attribute(earlier.alias, column), of):
             return None
+        told.add(f"{column} {place}")
         others = [of, *(a for c in classes.members() for a in (c[0], *c[1]) if classes.same(a, of))]
         other = next((a for a in others if a.alias != earlier.alias), None)
         if other is None:  # of which there are several
             return None
         key.append((column, other))
     mine_only = tuple(map_condition(c, lambda a: replace(a, alias=earlier.alias)) for c in only)
-    return Gap(earlier, time, tuple(dict.fromkeys(key)), mine_only, op is Op.LE)
+    return Gap(earlier, time, tuple(dict.fromkeys(key)), mine_only, op is Op.LE, frozenset(told))
 
 
 def _is_all(

@@ -77,7 +77,7 @@ def read_later(
             *(map_condition(c, lambda a: replace(a, alias=alias)) for c in only),
         ]
         for column, outer in columns:
-            of = determined.get(outer)
+            of, _ = determined.get(outer, (None, ""))
             same = [] if of is None else [of, *_list_equal(of, classes)]
             other = next((a for a in same if a.alias not in without), None)
             if other is None:

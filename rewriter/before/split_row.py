@@ -76,9 +76,10 @@ def _turn(condition: Compare) -> Compare | None:
 
 def list_determined(
     theirs: dict[str, Output], mine: dict[str, Output], types: Types
-) -> dict[Attribute, Attribute]:
-    """The attributes of what matches that the keys tell, and those of the solutions they are."""
-    pairs = dict[Attribute, Attribute]()
+) -> dict[Attribute, tuple[Attribute, str]]:
+    """The attributes of what matches that the keys tell: those of the solutions that they are, and
+    of which key, and where in it."""
+    pairs = dict[Attribute, tuple[Attribute, str]]()
     for name, output in theirs.items():
         own = mine[name]
         if type(own) is not type(output) or not is_injective(own, types):
@@ -87,9 +88,9 @@ def list_determined(
         if len(parts) == len(others) and [p for p in parts if isinstance(p, str)] == [
             p for p in others if isinstance(p, str)
         ]:
-            for one, other in zip(parts, others, strict=True):
+            for place, (one, other) in enumerate(zip(parts, others, strict=True)):
                 if isinstance(one, Attribute) and isinstance(other, Attribute):
-                    pairs[one] = other
+                    pairs[one] = other, f"{name} {place}"
     return pairs
 
 
