@@ -46,6 +46,7 @@ from ontoweir.rewriter.composed.list_visible import list_asked
 from ontoweir.rewriter.composed.refuse_parts import refuse_parts
 from ontoweir.rewriter.delays.hold_set import hold_set
 from ontoweir.rewriter.expressions.attach_computation import SeveralRowsError
+from ontoweir.rewriter.grouped.filter_groups import filter_groups
 from ontoweir.rewriter.grouped.hide_keys import hide_keys
 from ontoweir.rewriter.lasting.imply_named import imply_named
 from ontoweir.rewriter.model.query import ConjunctiveQuery
@@ -159,9 +160,10 @@ def _compile_said(
         joined = compile_joined(workspace, text, name, file, catalog, compile_text)
         if isinstance(joined, CompiledQuery):
             return joined
-        if (implied := imply_named(text)) is not None:
-            with suppress(QueryError):
-                return _compile_said(workspace, implied, name, file, catalog)
+        for other in (imply_named(text), filter_groups(text)):
+            if other is not None:
+                with suppress(QueryError):
+                    return _compile_said(workspace, other, name, file, catalog)
         raise refuse_parts(error, text, file, joined) from error
 
 
