@@ -12,7 +12,8 @@ from ontoweir.runtime.sources.history import Cursor, History
 from ontoweir.runtime.sources.read_source import unreadable
 
 FEWEST, PORTION = 4_096, 524_288
-"""Rows of a portion: every one costs a fraction of a millisecond, and the next is read ahead."""
+"""Rows of a portion: every one costs a fraction of a millisecond, and the next is read ahead. Where
+few of them are wanted, of which alone all columns are read, portions are twice as long."""
 _BESIDE = 2
 """So many portions of the next piece are decoded beside the piece that is asked for."""
 _OPEN = 64
@@ -145,10 +146,11 @@ class Portions:
     def _find_scan(self, history: History, rows: int) -> _Scan:
         name = history.stream.name
         if name not in self._scans:
-            size = max(FEWEST, min(PORTION, rows))
             again = len(self._scans) >= _OPEN
-            self._scans[name] = _Scan(size, again, self._beside)
-        return self._scans[name]
+            self._scans[name] = _Scan(FEWEST, again, self._beside)
+        scan = self._scans[name]
+        scan.size = max(scan.size, min(2 * PORTION, rows))
+        return scan
 
     def _go_beyond(self, scan: _Scan, history: History, asked: int, stop_us: int | None) -> None:
         """Decode the beginning of the piece after the one that is asked for."""

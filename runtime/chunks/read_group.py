@@ -8,6 +8,7 @@ from types import MappingProxyType
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ontoweir.runtime.chunks.watch_times import RowSource
 from ontoweir.runtime.parquet.filled_column import FilledColumn, FilledLeaf
 from ontoweir.runtime.parquet.open_filled import FilledColumns, open_filled
 from ontoweir.runtime.parquet.read_decimals import read_decimals
@@ -53,7 +54,7 @@ def read_group(
     piece: Piece,
     wanted: Sequence[str],
     rows: int | None,
-    filled: Mapping[str, FilledColumn | FilledColumns] = MappingProxyType({}),
+    filled: Mapping[str, RowSource] = MappingProxyType({}),
 ) -> Iterator[pa.Table]:
     """Those of the columns wanted that a file has, of a row group; in portions of at most so many
     rows (None: in one); `filled`: those that were opened."""

@@ -17,6 +17,7 @@ from ontoweir.runtime.chunks.late_rows import LateColumns, ReadRows, put_late
 from ontoweir.runtime.chunks.order_wanted import FEW, WantedRest, order_wanted
 from ontoweir.runtime.chunks.read_group import GroupFooter, open_columns, read_group
 from ontoweir.runtime.chunks.reopened_file import open_again
+from ontoweir.runtime.chunks.watch_times import RecalledTimes, RowSource, WatchedTimes
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.parquet.filled_column import FilledColumn, FilledLeaf
 from ontoweir.runtime.parquet.open_filled import FilledColumns, find_leaves
@@ -26,6 +27,7 @@ from ontoweir.runtime.sources.history import History, Piece
 from ontoweir.runtime.sources.list_pieces import add_absent
 from ontoweir.runtime.sources.read_ordered import Rest, read_ordered
 from ontoweir.runtime.sources.read_source import BAD, unreadable
+from ontoweir.runtime.times.known_times import Place
 
 _CACHED_GROUPS = 4
 _AHEAD = 4
@@ -221,7 +223,9 @@ class RowGroups:
             with open_again(piece.file) if again else pa.OSFile(piece.file) as source:
                 footer = self._read_footer(source, history, piece.file)
                 late = None if late is None else self._choose_late(history, piece, late, source)
-                filled = open_columns(source, footer, piece, wanted)
+                times = _recall_times(history, footer, piece)
+                read_now = wanted if times is None else [n for n in wanted if n not in times]
+                filled = open_columns(source, footer, piece, read_now)
                 pages = {} if late is None else _open_late(source, footer, piece, late, filled)
                 early = [n for n in wanted if n not in pages]
 
@@ -232,7 +236,8 @@ class RowGroups:
                 split = None
                 if late is not None:
                     split = LatePages(late, history.columns, pages, read, convert).split
-                for part in read_group(source, footer, piece, early, rows, filled):
+                opened = filled | (times or _watch_times(history, footer, piece, filled))
+                for part in read_group(source, footer, piece, early, rows, opened):
                     table = convert(add_absent(part, early, piece, history.stream))
                     yield ReadRows(table) if split is None else split(table)
         except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
@@ -289,6 +294,35 @@ def _keeps_runs(history: History, leaf: FilledLeaf) -> bool:
     kind = leaf.kind
     micros = pa.types.is_timestamp(kind) and kind.unit == "us"
     return micros and history.verified is not None and history.stream.align == "error"
+
+
+def _recall_times(
+    history: History, footer: GroupFooter, piece: Piece
+) -> dict[str, RowSource] | None:
+    """The timestamps of a piece, where an earlier replay has read them by runs."""
+    name, place = history.stream.timestamp, Place(piece.file, piece.group, piece.groups)
+    leaf, verified = footer.filled.get(name), history.verified
+    if leaf is None or not leaf.runs or history.staged or verified is None:
+        return None
+    runs = None if verified.times is None else verified.times.find(place, piece.rows)
+    return None if runs is None else {name: RecalledTimes(runs, leaf.kind)}
+
+
+def _watch_times(
+    history: History,
+    footer: GroupFooter,
+    piece: Piece,
+    filled: Mapping[str, FilledColumn | FilledColumns],
+) -> dict[str, RowSource]:
+    """The timestamps of a piece that are read by runs, and will be known."""
+    name, place = history.stream.timestamp, Place(piece.file, piece.group, piece.groups)
+    verified = history.verified
+    if name not in filled or history.staged or verified is None or verified.times is None:
+        return {}
+    if not footer.filled[name].runs:
+        return {}
+    tell = partial(verified.times.add, place)
+    return {name: WatchedTimes(filled[name], piece.rows, tell)}
 
 
 def _open_late(

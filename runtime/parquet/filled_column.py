@@ -89,6 +89,7 @@ class FilledColumn:
     ) -> None:
         self._data, self._leaf, self._read = memoryview(data), leaf, read
         self._codec = None if codec == "UNCOMPRESSED" else pa.Codec(codec.lower())
+        self._is_snappy = codec == "SNAPPY"
         self._physical, self._dictionary = leaf.physical, list[Part]()
         self._values: Array | None = None
         self._values_held = 0
@@ -284,8 +285,9 @@ class FilledColumn:
     def _unpack(self, packed: memoryview, size: int, is_packed: bool) -> memoryview:
         body = packed
         if self._codec is not None and is_packed and packed:
-            body = memoryview(self._codec.decompress(packed, size))
-            if self._codec.name == "snappy" and _snappy_size(packed) != size:
+            # as bytes: a buffer of Arrow's takes longer to make
+            body = memoryview(self._codec.decompress(packed, size, asbytes=True))
+            if self._is_snappy and _snappy_size(packed) != size:
                 raise ValueError("a page is of another size")
         if len(body) != size:
             raise ValueError("a page is cut off")

@@ -89,10 +89,8 @@ def replay_history(
     """
     begun = time.perf_counter()
     config, verified = _configure(job, request)
-    schema = config.queries[0].schema
     feed = feed_of(config.queries[0])
-    written = schema if feed is None else feed.written
-    schema = written
+    schema = written = config.queries[0].schema if feed is None else feed.written
     if request.expand and MULTIPLICITY in schema.names:
         written = schema.remove(schema.get_field_index(MULTIPLICITY))
     terms = None
@@ -171,7 +169,8 @@ def _configure(job: QueryJob, request: ReplayRequest) -> tuple[RunConfig, dict[s
     for name in known:
         enforced = {column.name for column in enforced_columns(job.catalog.streams[name])}
         wanted[name] = _read_of_data(trusting.streams[name]) - enforced
-    verified = recall_verified(request.verification, wanted)
+    whole = _span(request) == (None, None)
+    verified = recall_verified(request.verification, wanted, whole=whole)
     if verified.keys() == known:
         return trusting, verified
     return configure_run([job], job.catalog, verified.keys()), verified

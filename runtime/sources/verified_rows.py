@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.times.known_times import KnownTimes
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,11 +16,13 @@ class VerifiedRows:
 
     `rejects`: by reason, in the order in which it is looked for, and by the file that messages name
     (Piece.shown), the numbers (from 0, ascending) of its rows; `order`: how those that come late
-    are put into order, as recall_order takes it (None: it is to be found).
+    are put into order, as recall_order takes it (None: it is to be found); `times`: timestamps that
+    are known too (None: they are read, and not kept).
     """
 
     rejects: Mapping[str, Mapping[str, Array]]
     order: Mapping[str, Any] | None = None
+    times: KnownTimes | None = None
 
     def find(self, file: str, first: int, count: int) -> list[tuple[str, Array]]:
         """Of `count` rows of a file from number `first` on, those rejected, by reason: how many

@@ -16,6 +16,7 @@ from ontoweir.runtime.located.locate_source import locate_source
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.sources.verified_rows import VerifiedRows
 from ontoweir.runtime.verified.identify_streams import identify_streams
+from ontoweir.runtime.verified.recall_times import keep_times
 from ontoweir.runtime.verified.recall_verified import read_record
 from ontoweir.runtime.verified.verification import WHAT, Verification
 from ontoweir.runtime.verified.watch_rejects import RejectWatch
@@ -30,7 +31,8 @@ def keep_verified(
     histories: Sequence[History],
     watch: RejectWatch,
 ) -> None:
-    """Keep which rows were rejected of the streams whose files are as they were before the replay.
+    """Keep which rows were rejected of the streams whose files are as they were before the replay,
+    and the timestamps of those whose rejected rows are known.
 
     Args:
         verification: where, and how the files were.
@@ -38,6 +40,7 @@ def keep_verified(
         histories: all rows of which were replayed.
         watch: what was rejected.
     """
+    keep_times(verification, catalog, histories)
     new = [
         h
         for h in histories

@@ -2,13 +2,14 @@
 
 from base64 import b64decode
 from collections.abc import Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from zlib import decompress
 
 import numpy as np
 
 from ontoweir.runtime.sources.verified_rows import VerifiedRows
+from ontoweir.runtime.verified.recall_times import recall_times
 from ontoweir.runtime.verified.verification import WHAT, Verification
 
 
@@ -26,7 +27,7 @@ class Record:
 
 
 def recall_verified(
-    verification: Verification, wanted: Mapping[str, Set[str]]
+    verification: Verification, wanted: Mapping[str, Set[str]], *, whole: bool = False
 ) -> dict[str, VerifiedRows]:
     """Of those streams that are verified, which rows are rejected.
 
@@ -37,6 +38,7 @@ def recall_verified(
     Args:
         verification: where it is kept.
         wanted: by stream, the columns that a run reads beside those that are enforced.
+        whole: all of history is replayed, so that timestamps are recalled too, and kept.
     """
     known = {}
     for name, columns in wanted.items():
@@ -46,7 +48,8 @@ def recall_verified(
         doubtful = columns - record.safe
         for others, rows in record.found:
             if others == doubtful or (doubtful <= others and not rows.rejects):
-                known[name] = rows
+                times = recall_times(verification, name) if whole else None
+                known[name] = replace(rows, times=times)
     return known
 
 

@@ -96,8 +96,7 @@ def read_chunks(
         asked: what of the rows is asked for.
 
     Raises:
-        DataError: when its chunk is asked for: the data breaks what is declared of timestamps, or
-            cannot be read.
+        DataError: when its chunk is asked for: it is unreadable, or timestamps are not as declared.
     """
     wanted, enough, folds = asked.wanted, asked.enough, Folds(asked.folding)
 
@@ -117,7 +116,8 @@ def read_chunks(
             while not done and len(begun) < most_begun and (left > short or not parts):
                 if enough is not None and asked >= enough:
                     break
-                chunk = read_chunk(portions, histories, place, portion if thin else left, span[1])
+                size = portion * (2 if wanted and parts else 1)  # few of the first are wanted
+                chunk = read_chunk(portions, histories, place, size if thin else left, span[1])
                 asked += sum(len(s.stamps) for s in chunk.slices.values())
                 begun.append((chunk, preparing.submit(prepare, chunk, thin)))
                 place, done = chunk.after, chunk.done

@@ -1,11 +1,17 @@
 """Replays of verified rows whose timestamps are read by runs, beside the same read one by one."""
 
+import json
+import pickle
+from collections.abc import Sequence
 from datetime import datetime
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -14,9 +20,13 @@ from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 from ontoweir.run.replay_query import ReplayOptions, replay_query
 from ontoweir.runtime.chunks import read_chunk, row_groups
+from ontoweir.runtime.chunks.read_group import open_columns
 from ontoweir.runtime.sources import identify_file
-from ontoweir.runtime.times.time_runs import read_runs_of
+from ontoweir.runtime.times import known_times
+from ontoweir.runtime.times.known_times import KnownTimes, Place
+from ontoweir.runtime.times.time_runs import find_runs, read_runs_of
 
+WHOLE = (None, None)
 PROJECT = """
 [project]
 [streams.s]
@@ -98,7 +108,92 @@ def test_the_same_by_runs(
         first = replay(tmp_path / "p", query, span)
         known = replay(tmp_path / "p", query, span)
         assert known == first
+        assert replay(tmp_path / "p", query, span) == first
         with monkeypatch.context() as patch:
             patch.setattr(row_groups, "_keeps_runs", lambda history, leaf: False)
             assert replay(tmp_path / "p", query, span) == first
     assert any(seen) == (not aligned)
+
+
+@pytest.fixture
+def settled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project that was replayed twice: the timestamps of its files are known."""
+    monkeypatch.setattr(identify_file, "_SETTLED", -(10**12))
+    write(tmp_path / "p", "")
+    replay(tmp_path / "p", "all", WHOLE)
+    replay(tmp_path / "p", "filter", WHOLE)
+    return tmp_path / "p"
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Of each row group that is opened, whether its timestamps are read."""
+    seen: list[bool] = []
+
+    def watched(source: Any, footer: Any, piece: Any, wanted: Sequence[str]) -> Any:
+        seen.append("ts" in wanted)
+        return open_columns(source, footer, piece, wanted)
+
+    monkeypatch.setattr(row_groups, "open_columns", watched)
+    return seen
+
+
+def test_they_are_read_twice(settled: Path, opened: list[bool]) -> None:
+    for query in QUERIES:
+        replay(settled, query, WHOLE)
+    assert opened
+    assert not any(opened)
+    opened.clear()
+    part = (datetime(1970, 1, 1, 0, 20), datetime(1970, 1, 1, 1, 31, 10))
+    replay(settled, "filter", part)
+    assert opened
+    assert all(opened), "what is known of all is not looked through for a part"
+
+
+def test_others_are_not_known(settled: Path, opened: list[bool]) -> None:
+    table = pq.read_table(settled / "s2.parquet")
+    later = pc.add(table.column("ts").cast(pa.int64()), 10_000_000).cast(pa.timestamp("us"))
+    pq.write_table(table.set_column(0, "ts", later), settled / "s2.parquet", row_group_size=12_000)
+    found = [replay(settled, "all", WHOLE) for _ in range(3)]
+    assert any(opened)
+    rows, told = found[0]
+    assert max(r["at"] for r in rows) == max(later.to_pylist())
+    assert found == [(rows, told)] * 3
+
+
+@pytest.mark.parametrize("harm", ["lengths", "empty"])
+def test_what_is_damaged_is_read_again(settled: Path, opened: list[bool], harm: str) -> None:
+    (file,) = (settled / "cache").glob("times-*")
+    before = replay(settled, "all", WHOLE)
+    held = json.loads(file.read_bytes().partition(b"\n")[2])
+    if harm == "lengths":
+        held["places"][0][3] += 1
+    else:
+        held["lengths"] = ""
+    content = json.dumps(held).encode()
+    file.write_bytes(sha256(content).hexdigest().encode() + b"\n" + content)
+    opened.clear()
+    assert replay(settled, "all", WHOLE) == before
+    assert any(opened)
+    opened.clear()
+    assert replay(settled, "all", WHOLE) == before
+    assert not any(opened), "what was read is known again"
+
+
+def test_only_so_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened: list[bool]) -> None:
+    monkeypatch.setattr(identify_file, "_SETTLED", -(10**12))
+    monkeypatch.setattr(known_times, "MOST", 250)
+    write(tmp_path / "p", "")
+    found = []
+    for _ in range(3):
+        opened.clear()
+        found.append(replay(tmp_path / "p", "all", WHOLE))
+    assert found == found[:1] * 3
+    assert len(set(opened)) == 2, "of some row groups there is room for the runs"
+
+
+def test_a_copy_knows_none() -> None:
+    times = KnownTimes(lambda: {Place("a", 0, 1): find_runs(np.zeros(9, np.int64))})
+    assert times.find(Place("a", 0, 1), 9) is not None
+    assert times.find(Place("a", 0, 1), 8) is None
+    assert pickle.loads(pickle.dumps(times)).find(Place("a", 0, 1), 9) is None

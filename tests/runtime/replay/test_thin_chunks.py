@@ -233,7 +233,8 @@ def test_of_few_wanted_rows_few_are_held(tmp_path: Path, monkeypatch: pytest.Mon
 def test_portions_do_not_shrink_towards_the_end_of_a_chunk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A chunk that holds few rows of many ends with a whole portion."""
+    """A chunk that holds few rows of many ends with a whole portion. Its first one is of the usual
+    length, the others twice as long; where most rows are wanted, none is."""
     folder = tmp_path / "project"
     folder.mkdir()
     rows = 20_000
@@ -267,12 +268,19 @@ n = { type = "int", min = 0, max = 99 }
     monkeypatch.setattr(prefetch_chunks, "read_chunk", noted)
     for name in ("_FEWEST", "_MOST"):
         monkeypatch.setattr(replay, name, 1500)
-    (folder / "q.sql").write_text("SELECT n FROM s WHERE n = 7")
     workspace = Workspace(load_project(folder, environ={}), cache=Cache(tmp_path))
-    compiled = workspace.compile_sql(folder / "q.sql")
-    replay_query(workspace, compiled, ReplayOptions(tmp_path / "out.parquet", progress=False))
-    assert sum(sizes) == rows
-    assert min(sizes[:-1]) > 900
+    seen = {}
+    for name, where in {"few": "n = 7", "most": "n > 7"}.items():
+        (folder / f"{name}.sql").write_text(f"SELECT n FROM s WHERE {where}")
+        compiled = workspace.compile_sql(folder / f"{name}.sql")
+        sizes.clear()
+        replay_query(workspace, compiled, ReplayOptions(tmp_path / "out.parquet", progress=False))
+        assert sum(sizes) == rows
+        assert name == "most" or min(sizes[:-1]) > 900
+        seen[name] = list(sizes)
+    assert seen["few"][0] <= 1000
+    assert max(seen["few"]) > 1900
+    assert max(seen["most"]) < 1900
 
 
 @pytest.mark.parametrize("change", ["cut short", "other texts", "removed"])
