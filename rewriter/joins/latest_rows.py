@@ -11,6 +11,7 @@ from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names, fi
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
+from ontoweir.rewriter.windows.read_sql_grid import is_grid
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -171,6 +172,35 @@ def require_apart(
         fix=f"{advise_key(stream, key)}; or write RANK(), which keeps all of them",
         line=line_of(place),
     )
+
+
+def require_keys(
+    base: tuple[str, Stream], keys: "Iterable[exp.Expr]", rows: "exp.Select", scope: Scope
+) -> None:
+    """Leave out rows of which a column of the key is NULL that is not declared so, in place: they
+    are no results, and no key of the stream tells them apart."""
+    from sqlglot import exp
+
+    for key in keys:
+        of = resolve(scope, key)
+        column = base[1].column(of[1]) if of is not None and of[0] == base[0] else None
+        if column is not None and not column.nullable:
+            rows.where(exp.Not(this=exp.Is(this=key.copy(), expression=exp.Null())), copy=False)
+
+
+def lacks_key(base: tuple[str, Stream], key: "exp.Expr", rows: "exp.Select", scope: Scope) -> bool:
+    """Whether what rows are parted by may be NULL in them: a column that is declared so, or what is
+    computed, but for a bucket, or a date, of time."""
+    from sqlglot import exp
+
+    of = resolve(scope, key)
+    if of is None:
+        dated = isinstance(key, exp.Cast) and resolve(scope, key.this) == (
+            base[0],
+            base[1].timestamp,
+        )
+        return not is_grid(key) and not dated
+    return of[0] == base[0] and bool(lacks_values(base[1], base[0], [of[1]], rows, scope))
 
 
 def lacks_values(

@@ -4,18 +4,20 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of
-from ontoweir.mappings.sql.read_scope import SqlRefusal, find_table
+from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, find_table
 from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.latest_rows import (
     WHY,
     LatestRows,
     is_plain,
+    lacks_key,
     lacks_values,
     read_rows,
     refuse,
     replaced,
     require_apart,
+    require_keys,
     resolve,
 )
 from ontoweir.rewriter.joins.list_tables import list_tables
@@ -115,9 +117,11 @@ def _read_ranked(tree: "exp.Select", catalog: Catalog) -> LatestRows | None:
     columns = [resolve(scope, k) for k in keys]
     if isinstance(window.this, exp.RowNumber):
         require_apart(base, columns, rows, scope, window)
+    if isinstance(window.this, exp.RowNumber) or not (late and all(columns)):
+        require_keys(base, keys, rows, scope)
     if late and all(columns):
         return replaced(rows, [c for c in columns if c is not None], scope, window)
-    return LatestRows(_without_other(rows, keys, base, window, late=late), None)
+    return LatestRows(_without_other(rows, keys, base, scope, late=late), None)
 
 
 def _find_ranked(tree: "exp.Select", catalog: Catalog) -> "tuple[exp.Select, exp.Window] | None":
@@ -263,11 +267,12 @@ def _without_other(
     rows: "exp.Select",
     keys: "list[exp.Expr]",
     base: tuple[str, Stream],
-    place: "exp.Expr",
+    scope: Scope,
     *,
     late: bool,
 ) -> "exp.Select":
-    """The rows beside which there is none of their key that is later, or earlier."""
+    """The rows beside which there is none of their key, of which NULL is one, that is later, or
+    earlier."""
     from sqlglot import exp
 
     alias, stream = base
@@ -287,7 +292,13 @@ def _without_other(
 
     time = exp.column(stream.timestamp)
     compare = exp.GT if late else exp.LT
-    conditions: list[exp.Expr] = [exp.EQ(this=rename(k), expression=own(k)) for k in keys]
+    conditions: list[exp.Expr] = []
+    for key in keys:
+        same: exp.Expr = exp.EQ(this=rename(key), expression=own(key))
+        if lacks_key(base, key, rows, scope):
+            neither = (exp.Is(this=side(key), expression=exp.Null()) for side in (rename, own))
+            same = exp.or_(same, exp.and_(*neither))
+        conditions.append(same)
     conditions.append(compare(this=rename(time), expression=own(time)))
     if (where := rows.args.get("where")) is not None:
         conditions.append(rename(where.this))
@@ -363,6 +374,7 @@ def _read_greatest(tree: "exp.Select", catalog: Catalog) -> LatestRows | None:
         )
     columns = [resolve(scope, k) for k in keys]
     require_apart(base, columns, rows, scope, first)
+    require_keys(base, keys, rows, scope)
     for alias, name in there:
         if alias == base[0] and lacks_values(base[1], alias, [name], rows, scope):
             raise SqlRefusal(

@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ontoweir.checker.between.reads_directly import reads_directly
+from ontoweir.errors import DataError
 from ontoweir.mappings.model.catalog import Meeting, Stream
 from ontoweir.mappings.model.preceding import Preceding
 from ontoweir.rewriter.model.aggregation import Between
@@ -202,7 +204,11 @@ def _steps(stream: Stream, rows: pa.Table) -> "np.ndarray[tuple[int], np.dtype[n
 
 
 def _admit(stream: Stream, rows: pa.Table) -> Admitted:
-    """Answers as rows of a stream, each as often as it counts."""
+    """Answers as rows of a stream, each as often as it counts.
+
+    Raises:
+        DataError: one has NaN, which is no value of a row.
+    """
     times = _steps(stream, rows) * stream.step_us
     names = rows.schema.names
     columns = [
@@ -211,6 +217,16 @@ def _admit(stream: Stream, rows: pa.Table) -> Admitted:
         else pa.nulls(rows.num_rows, arrow_type(c.type))
         for c in stream.columns
     ]
+    for column, values in zip(stream.columns, columns, strict=True):
+        if pa.types.is_floating(values.type) and pc.any(pc.is_nan(values)).as_py():
+            raise DataError(
+                f"{column.name} of the answers of {stream.name}, which the query reads, is not a "
+                "number (NaN)",
+                why="a sum has infinity and minus infinity in it, which is no value that others "
+                "could be compared or counted with",
+                fix="declare min and max of the columns that are added up, so that such rows are "
+                "rejected",
+            )
     table = pa.table(columns, names=[c.name for c in stream.columns])
     if not columns:
         table = pa.table({"": pa.nulls(rows.num_rows)})

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ontoweir.errors import DataError
 from ontoweir.mappings.expressions.value_types import value_type
 from ontoweir.mappings.model.catalog import ColumnType, Stream
 from ontoweir.mappings.model.expression import Expression
@@ -272,7 +273,15 @@ class _Work:
             place = self.preceding.columns.index(counted)
             names = [f"sum {place} {n}" for n in range(len(kept_types(counted, kind)))]
             kept = [_whole(together.column(name).take(heads)) for name in names]
-        return count_column(counted, kind, Given(places, values, kept), runs)
+        made = count_column(counted, kind, Given(places, values, kept), runs)
+        if pa.types.is_floating(made[0].type) and pc.any(pc.is_nan(made[0])).as_py():
+            raise DataError(
+                f"{counted.name} has no value in {self.streams.base.name}",
+                why="it is not a number (NaN) for a row, as of infinity less infinity",
+                fix="declare min and max of the columns that it reads, so that such rows are "
+                "rejected",
+            )
+        return made
 
 
 def _find_runs(

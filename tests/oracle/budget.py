@@ -1,10 +1,26 @@
 """How much of the profile's budget (conftest.py) a random test takes."""
 
+import os
+
 from hypothesis import settings
 from hypothesis import strategies as st
 
 SEEDS = st.integers(min_value=0, max_value=(1 << 48) - 1)
 """Seeds of `random.Random`: cases are long, a shrunk seed says no more than the seed itself."""
+
+
+_TUPLES = "ONTOWEIR_TUPLES"
+
+
+def count_tuples() -> int:
+    """How many optional tuples the counterexamples of random tests have: all subsets of them are
+    asked for, so that one more takes twice as long (`tests.oracle.run_seeds --tuples`)."""
+    return int(os.environ.get(_TUPLES, "3"))
+
+
+def set_tuples(number: int) -> None:
+    """From now on they have so many."""
+    os.environ[_TUPLES] = str(number)
 
 
 def budget(share: float) -> settings:

@@ -1,5 +1,5 @@
 """The random tests of times, windows, buckets and composed queries, at length:
-`python -m tests.oracle.run_seeds FIRST LAST [KIND ...]`.
+`python -m tests.oracle.run_seeds FIRST LAST [KIND ...] [--tuples N]`.
 
 Each seed is one query over random tables, of every kind. A difference is printed with its seed; the
 last lines count the queries by kind and outcome.
@@ -23,6 +23,7 @@ from tests.oracle import (
     test_bucket_joins,
     test_bucket_shapes,
     test_buckets,
+    test_case_witnesses,
     test_delays,
     test_event_times,
     test_expressions_in_queries,
@@ -34,6 +35,7 @@ from tests.oracle import (
     test_modes,
     test_nested_absence,
     test_nested_latest,
+    test_odd_shapes,
     test_outer_joins,
     test_several_rows,
     test_sliding_groups,
@@ -49,9 +51,13 @@ from tests.oracle import (
     test_window_differences,
     test_windows,
     test_windows_beside,
+    test_witness_against_oracle,
     test_witness_beside,
+    test_witness_preceding,
     test_witness_shown,
+    test_witness_standing,
 )
+from tests.oracle.budget import set_tuples
 from tests.sparql_counts import (
     random_comparisons,
     random_expressions,
@@ -132,6 +138,11 @@ KINDS: dict[str, Callable[[int], object]] = {
     "windows": partial(test_windows.check, windows=True),
     "steps": partial(test_windows.check, windows=True, steps=True),
     "windows-computed": partial(test_windows.check, windows=True, steps=True, computed=True),
+    "counterexamples": test_witness_against_oracle.check,
+    "counterexamples-cases": test_case_witnesses.check,
+    "counterexamples-preceding": test_witness_preceding.check,
+    "counterexamples-standing": test_witness_standing.check,
+    "counterexamples-odd": test_odd_shapes.check_wide,
     "counterexamples-beside": test_witness_beside.check,
     "counterexamples-shown": test_witness_shown.check,
     "delays": test_delays.check,
@@ -193,7 +204,10 @@ def main() -> int:
     parser.add_argument("first", type=int)
     parser.add_argument("last", type=int)
     parser.add_argument("kinds", nargs="*", metavar="KIND", help=", ".join(KINDS))
+    parser.add_argument("--tuples", type=int, help="of each counterexample; 3 unless it is said")
     given = parser.parse_args()
+    if given.tuples is not None:
+        set_tuples(given.tuples)
     kinds = given.kinds or list(KINDS)
     if unknown := set(kinds) - set(KINDS):
         parser.error(f"no kinds: {', '.join(sorted(unknown))}; there are {', '.join(KINDS)}")

@@ -16,7 +16,7 @@ from ontoweir.checker.witness.witness import Witness, WitnessRow
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.sql.parse_sql import parse_sql
-from tests.oracle.budget import SEEDS, budget
+from tests.oracle.budget import SEEDS, budget, count_tuples
 from tests.oracle.compare_told import relax
 from tests.oracle.odd_shapes import OddShapes
 from tests.oracle.random_queries import Case, Tables
@@ -78,7 +78,7 @@ def check_wide(seed: int) -> str:
         union = parse_sql(query[0], catalog, name="q", file="q.sql")
     except QueryError:
         return "refused"
-    verdict = check_query(union, catalog, size=3)
+    verdict = check_query(union, catalog, size=count_tuples())
     assert (verdict.witness is not None) == (verdict.tier is Tier.UNBOUNDED)
     if verdict.witness is not None:
         tell_apart(query[0], verdict.witness, catalog)

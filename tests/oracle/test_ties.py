@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.sql.parse_sql import parse_sql
@@ -111,6 +111,7 @@ def check(seed: int, kind: str | None = None) -> None:
 
 @budget(0.4)
 @given(seed=SEEDS)
+@example(seed=400067)  # the latest of a key that is not shown, and is NULL in a row
 def test_equal_rows_follow_each_other_as_is_said(seed: int) -> None:
     check(seed)
 

@@ -23,7 +23,7 @@ from ontoweir.checker.witness.witness import Witness, WitnessRow
 from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
 from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.spj import SpjUnion
-from tests.oracle.budget import SEEDS, budget
+from tests.oracle.budget import SEEDS, budget, count_tuples
 from tests.oracle.random_queries import Case, Tables, make_case
 from tests.oracle.relational import Row, answer, load
 from tests.oracle.test_aggregates_against_oracle import aggregate_naively, make_aggregates
@@ -166,6 +166,17 @@ def check_witness(case: Case, witness: Witness) -> None:
                 return
             matrix.append(contributions)
     assert matrix_rank(matrix) == witness.size
+
+
+def check(seed: int) -> str:
+    """The verdict on a random query, of whose counterexample all subsets are told apart."""
+    case = make_case(Random(seed))
+    verdict = check_query(case.query, case.catalog, size=count_tuples())
+    assert (verdict.witness is not None) == (verdict.tier is Tier.UNBOUNDED)
+    if verdict.witness is not None:
+        check_witness(case, verdict.witness)
+        check_subsets(case, verdict.witness)
+    return str(verdict.tier)
 
 
 def check_subsets(case: Case, witness: Witness) -> None:

@@ -17,7 +17,7 @@ from ontoweir.checker.verdict.verdict import Tier, Verdict
 from ontoweir.checker.witness.witness import Witness, WitnessRow
 from ontoweir.mappings.model.catalog import Relation, Stream
 from ontoweir.rewriter.sql.parse_sql import parse_sql
-from tests.oracle.budget import SEEDS, budget
+from tests.oracle.budget import SEEDS, budget, count_tuples
 from tests.oracle.database import open_database
 from tests.oracle.test_absence import make_query
 from tests.oracle.test_sql_nulls import _TYPES, CATALOG
@@ -43,7 +43,7 @@ FREE = replace(
 
 def decide(text: str) -> Verdict:
     union = parse_sql(text, FREE, name="q", file="q.sql")
-    return check_query(union, FREE, size=3)
+    return check_query(union, FREE, size=count_tuples())
 
 
 def check_witness(query: Stacked, witness: Witness) -> None:

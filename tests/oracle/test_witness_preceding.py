@@ -15,7 +15,7 @@ from ontoweir.checker.verdict.verdict import Tier, Verdict
 from ontoweir.checker.witness.witness import Witness, WitnessRow
 from ontoweir.mappings.model.catalog import Catalog, ClosingRule, Column, Lag
 from ontoweir.rewriter.sql.parse_sql import parse_sql
-from tests.oracle.budget import SEEDS, budget
+from tests.oracle.budget import SEEDS, budget, count_tuples
 from tests.oracle.database import open_database
 from tests.oracle.test_witness_beside import FREE
 
@@ -58,7 +58,9 @@ def make_query(random: Random) -> str:
 
 
 def decide(text: str, catalog: Catalog = ONE) -> Verdict:
-    return check_query(parse_sql(text, catalog, name="q", file="q.sql"), catalog, size=3)
+    return check_query(
+        parse_sql(text, catalog, name="q", file="q.sql"), catalog, size=count_tuples()
+    )
 
 
 def check_witness(text: str, witness: Witness) -> None:

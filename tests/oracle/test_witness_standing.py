@@ -16,7 +16,7 @@ from ontoweir.checker.verdict.verdict import Tier
 from ontoweir.checker.witness.confirm.confirm_witness import confirm_witness
 from ontoweir.checker.witness.witness import Witness, WitnessRow
 from ontoweir.rewriter.sql.parse_sql import parse_sql
-from tests.oracle.budget import SEEDS, budget
+from tests.oracle.budget import SEEDS, budget, count_tuples
 from tests.oracle.database import open_database
 from tests.oracle.test_stacked_queries import Stacked
 from tests.oracle.test_standing import make_groups, make_query
@@ -44,7 +44,7 @@ def check(seed: int) -> str:
     random = Random(seed)
     query = make_groups(random) if random.random() < 0.3 else make_query(random)[0]
     union = parse_sql(query.ours, FREE, name="q", file="q.sql")
-    verdict = check_query(union, FREE, size=3)
+    verdict = check_query(union, FREE, size=count_tuples())
     assert (verdict.witness is not None) == (verdict.tier is Tier.UNBOUNDED)
     if verdict.witness is not None:
         check_changes(query, verdict.witness)
@@ -70,7 +70,7 @@ OPEN = "FROM s AS x WHERE NOT EXISTS (SELECT 1 FROM t AS y WHERE y.g = x.g AND y
 def test_what_proves_nothing_is_no_witness(shown: str) -> None:
     """Suffixes that end nothing; rows that were ended before; and values that others show."""
     union = parse_sql(f"SELECT {shown} {OPEN}", FREE, name="q", file="q.sql")
-    witness = check_query(union, FREE, size=3).witness
+    witness = check_query(union, FREE, size=count_tuples()).witness
     assert witness is not None
     assert confirm_witness(union, FREE, witness)
     other = [[_with(row, g="another") for row in suffix] for suffix in witness.suffixes]
@@ -116,7 +116,9 @@ def _make_latest(random: Random) -> Stacked:
 
 def _check_latest(seed: int) -> str:
     query = _make_latest(Random(seed))
-    verdict = check_query(parse_sql(query.ours, FREE, name="q", file="q.sql"), FREE, size=3)
+    verdict = check_query(
+        parse_sql(query.ours, FREE, name="q", file="q.sql"), FREE, size=count_tuples()
+    )
     if verdict.witness is not None:
         check_changes(query, verdict.witness)
     return str(verdict.tier)
