@@ -338,7 +338,7 @@ class Absence:
 class Block:
     """A query whose answers are final, as a stream. `time`: a column, and how many µs after it each
     is final (None: it follows from none); `absence`: which answers count (None: all; `between`: how
-    they are counted; `compared`: by readers); `meeting`: its rows meet others: `union` joins them."""
+    they are counted; `compared`: by readers); `meeting`: its rows meet others, joined in `union`"""
 
     stream: Stream
     union: "SpjUnion"
