@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 def order_ties(tree: "exp.Query", catalog: Catalog) -> "tuple[exp.Query, tuple[str, ...]]":
     """A query in which ROW_NUMBER, LAG and LEAD of the rows of one stream, with static relations,
-    are ordered by its time and the least of its keys too, after what is written, and so are
-    DISTINCT ON, ARG_MAX and ARG_MIN; and what is said of each. Where columns of a key are
-    partitioned or ordered by, nothing is added.
+    and windows of so many ROWS, are ordered by its time and the least of its keys too, after what
+    is written, and so are DISTINCT ON, ARG_MAX and ARG_MIN; and what is said of each. Where columns
+    of a key are partitioned or ordered by, nothing is added.
 
     Args:
         tree: the query, whose names are as they were written; it is not changed.
@@ -33,9 +33,25 @@ def order_ties(tree: "exp.Query", catalog: Catalog) -> "tuple[exp.Query, tuple[s
             said |= _complete(select.args.get("order"), select, catalog)
     for window in list(tree.find_all(exp.Window)):
         order, around = window.args.get("order"), window.parent_select
-        if around is not None and isinstance(window.this, (exp.RowNumber, exp.Lag, exp.Lead)):
+        if around is not None and (_is_ordered(window) or _counts_rows(window)):
             said |= _complete(order, around, catalog, window.args.get("partition_by") or ())
     return tree, tuple(said)
+
+
+def _is_ordered(window: "exp.Window") -> bool:
+    """Whether what is before a row, of those of its time too, makes a difference."""
+    from sqlglot import exp
+
+    call = window.this
+    while isinstance(call, exp.IgnoreNulls | exp.RespectNulls):
+        call = call.this
+    return isinstance(call, (exp.RowNumber, exp.Lag, exp.Lead))
+
+
+def _counts_rows(window: "exp.Window") -> bool:
+    """Whether its frame is so many rows, which are ordered by time."""
+    spec = window.args.get("spec")
+    return spec is not None and str(spec.args.get("kind") or "").upper() == "ROWS"
 
 
 def _complete(

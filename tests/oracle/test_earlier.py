@@ -421,11 +421,16 @@ def check(seed: int, makers: Sequence[Maker] = MAKERS) -> None:
         return
     if "DISTINCT" in text and "y.ts" in text.partition(" FROM ")[0]:
         return  # times without an end are told apart
+    nulls += list_null(text, catalog)
+    compare_answers(random, replace(query, ours=text), nulls, union, (catalog, data))
+
+
+def list_null(text: str, catalog: Catalog) -> list[str]:
+    """The columns that a text makes of some of s that may be NULL."""
     null = {c.name for c in catalog.streams["s"].columns if c.nullable}
     shown = re.findall(r"(.*?) AS (c\d+)(?:, | FROM)", text)
     mine = [(re.sub(r"\br\.\w", "", made), name) for made, name in shown]
-    nulls += [name for made, name in mine if null & set(re.findall(r"\b[a-z]\b", made))]
-    compare_answers(random, replace(query, ours=text), nulls, union, (catalog, data))
+    return [name for made, name in mine if null & set(re.findall(r"\b[a-z]\b", made))]
 
 
 def compare_answers(

@@ -1,6 +1,7 @@
 """Orders that leave rows equal: the first rows, the latest ones, those before another and groups,
 as DuckDB answers the text with what we say that such rows follow each other by."""
 
+import re
 from random import Random
 from typing import Any
 
@@ -12,6 +13,9 @@ from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.ties.note_ties import list_ties
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import Tables
+from tests.oracle.test_earlier import ask_duck, compare_answers, list_null, make_counted
+from tests.oracle.test_earlier import make_rows as make_earlier
+from tests.oracle.test_earlier import make_world as make_begun
 from tests.oracle.test_latest import make_rows as make_keyed
 from tests.oracle.test_latest import make_world
 from tests.oracle.test_sql_nulls import CATALOG
@@ -121,3 +125,28 @@ def test_equal_rows_follow_each_other_as_is_said(seed: int) -> None:
 @given(seed=SEEDS)
 def test_each_kind(kind: str, seed: int) -> None:
     check(seed, kind)
+
+
+def check_before(seed: int) -> None:
+    """Windows of so many rows, and of those before, whose order is not written whole."""
+    random = Random(seed)
+    text = tie = ""
+    while not tie or tie not in text:
+        catalog, key = make_begun(random)
+        text, names, nulls = make_counted(random, key)
+        tie = f", {', '.join(f'{c} ASC NULLS FIRST' for c in key)}"
+    ours = ""
+    for item in re.split(r"(?<= AS c\d)", text):
+        call = item.removeprefix("SELECT ").removeprefix(", ")
+        short = "ROWS BETWEEN" in call or call.startswith(("LAG(", "ROW_NUMBER("))
+        ours += item.replace(tie, "") if short and "ARG_M" not in call else item
+    union = parse_sql(ours, catalog, name="q", file="q.sql")
+    query = Stacked(ours, ask_duck(text, key), tuple(names))
+    nulls += list_null(text, catalog)
+    compare_answers(random, query, nulls, union, (catalog, make_earlier(random, key)))
+
+
+@budget(0.2)
+@given(seed=SEEDS)
+def test_rows_of_one_time_are_before_each_other_as_is_said(seed: int) -> None:
+    check_before(seed)
