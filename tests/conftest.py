@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import in_memory
 from tests.case_files import Golden, compare_block, write_block
 from tests.java_archive import LOCAL_FILES, java_options
 from tests.paths import ROOT, SHARED
@@ -60,8 +61,14 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["ONTOWEIR_CACHE"] = "off"  # every test reads and decides by itself
     gc.set_threshold(10_000)  # looking for cycles more often takes a quarter of the collecting
     os.environ.setdefault("SPARK_SUBMIT_OPTS", java_options())
+    in_memory.begin()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background: programs that
         signal.signal(signal.SIGINT, signal.default_int_handler)  # tests start would inherit it
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):  # the process that waits for the others
+        in_memory.end()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
