@@ -315,12 +315,10 @@ class _Parser(Cursor):
 
     def is_constraint(self) -> bool:
         """Whether what FILTER and HAVING take is next."""
-        match self.token.kind:
-            case "word":
-                return self.token.text.upper() in _NAMED
-            case "iri" | "pname":
-                return self.tokens[self.at + 1].text == "("
-        return self.token.text == "("
+        if self.token.kind == "word":
+            return self.token.text.upper() in _NAMED
+        called = self.token.kind in ("iri", "pname")
+        return self.tokens[self.at + called].text == "("
 
     def read_constraint(self) -> object:
         return self.read_primary() if self.is_constraint() else self.fail()

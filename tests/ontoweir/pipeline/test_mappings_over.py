@@ -24,8 +24,7 @@ FINER = 'unit = "20 seconds"'.join(TOML.rsplit(_UNIT, 1))
 
 def test_a_window_sees_its_stream_alone_where_units_differ(tmp_path: Path) -> None:
     # the door says 1 of sensor 1, which reads 3: :has is mapped from both streams
-    rows = [(m, m, 1, 3) for m in (0, 1, 5)], [(m, 1, 1) for m in (1, 2, 5)]
-    _write(tmp_path / "p", *rows)
+    _write(tmp_path / "p", [(m, m, 1, 3) for m in (0, 1, 5)], [(m, 1, 1) for m in (1, 2, 5)])
     asked = ontoweir.open_project(tmp_path / "p")
     wanted = _replay(asked, JOINED)
     (tmp_path / "p" / "ontoweir.toml").write_text(FINER)
