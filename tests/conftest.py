@@ -15,7 +15,7 @@ from tests import in_memory
 from tests.case_files import Golden, compare_block, write_block
 from tests.java_archive import LOCAL_FILES, java_options
 from tests.paths import ROOT, SHARED
-from tests.selection import is_fast, rank_test, uses_session
+from tests.selection import is_fast, rank_test, stays_together, uses_session
 from tests.waiting import HANG_TIMEOUT
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def pytest_collection_finish() -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> "Scheduling | None":
     """Of `--dist loadfile`: one process has all tests that use the Spark session, the others of a
-    file stay together, and the order of the tests is kept."""
+    file stay together where they share anything, and the order of the tests is kept."""
     if config.getvalue("dist") != "loadfile":
         return None
     from xdist.scheduler import LoadFileScheduling
@@ -103,7 +103,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> "Sche
     class Scheduler(LoadFileScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
             file, _, name = nodeid.partition("::")
-            return "spark" if uses_session(ROOT / file, name) else file
+            if uses_session(ROOT / file, name):
+                return "spark"
+            return file if stays_together(ROOT / file) else nodeid
 
     config.option.loadscopereorder = False
     return Scheduler(config, log)
