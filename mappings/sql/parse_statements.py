@@ -57,8 +57,8 @@ def parse_statements(text: str) -> "list[exp.Expr | None]":
 
 
 class Place(dict[str, Any]):
-    """Where a node stands in its text: numbers. Trees are copied a hundred times while a query is
-    read, and a third of that was looking into these."""
+    """Where a node stands in its text: numbers, which a copy of its tree has as they are. Trees are
+    copied often while a query is read."""
 
     def __deepcopy__(self, memo: object) -> "Place":
         return Place(self)
