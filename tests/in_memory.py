@@ -4,12 +4,13 @@ twice, and random tests replay thousands of times."""
 import os
 import shutil
 import tempfile
+import time
 from pathlib import Path
 
 MEMORY = Path("/dev/shm")
 ROOM = 6 << 30
 """So many bytes must be free: several times what the files of all tests take."""
-_FOLDER = "ONTOWEIR_TESTS_IN_MEMORY"
+_FOLDER, _PREFIX, _DAY_S = "ONTOWEIR_TESTS_IN_MEMORY", "ontoweir-tests-", 86_400
 
 
 def has_room(folder: Path = MEMORY) -> bool:
@@ -29,8 +30,11 @@ def begin() -> None:
     if _FOLDER not in os.environ:
         if "PYTEST_DEBUG_TEMPROOT" in os.environ or not has_room():
             return
+        for left in MEMORY.glob(f"{_PREFIX}*"):
+            if time.time() - left.stat().st_mtime > _DAY_S:  # of a run that was killed
+                shutil.rmtree(left, ignore_errors=True)
         os.environ["PYTEST_DEBUG_TEMPROOT"] = str(MEMORY)
-        os.environ[_FOLDER] = tempfile.mkdtemp(prefix="ontoweir-tests-", dir=MEMORY)
+        os.environ[_FOLDER] = tempfile.mkdtemp(prefix=_PREFIX, dir=MEMORY)
     tempfile.tempdir = os.environ[_FOLDER]
 
 

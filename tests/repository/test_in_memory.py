@@ -1,5 +1,6 @@
 """Where files of tests lie: in memory, if there is room, and nothing of it stays."""
 
+import os
 import tempfile
 from pathlib import Path
 
@@ -55,3 +56,16 @@ def test_who_says_where_pytests_files_lie_is_heard(
     in_memory.begin()
     assert tempfile.tempdir == "elsewhere"
     assert not [*tmp_path.iterdir()]
+
+
+def test_what_a_killed_run_has_left_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(in_memory, "has_room", lambda: True)
+    for name in ("ontoweir-tests-old", "ontoweir-tests-other", "another"):
+        (tmp_path / name).mkdir()
+        if not name.endswith("other"):
+            os.utime(tmp_path / name, (0, 0))
+    in_memory.begin()
+    in_memory.end()
+    assert {p.name for p in tmp_path.iterdir()} == {"ontoweir-tests-other", "another"}
