@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import in_memory
 from tests.case_files import Golden, compare_block, write_block
 from tests.java_archive import LOCAL_FILES, java_options
 from tests.paths import ROOT, SHARED
-from tests.selection import is_fast, rank_test, uses_session
+from tests.selection import is_fast, rank_test, stays_together, uses_session
 from tests.waiting import HANG_TIMEOUT
 
 if TYPE_CHECKING:
@@ -60,8 +61,14 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["ONTOWEIR_CACHE"] = "off"  # every test reads and decides by itself
     gc.set_threshold(10_000)  # looking for cycles more often takes a quarter of the collecting
     os.environ.setdefault("SPARK_SUBMIT_OPTS", java_options())
+    in_memory.begin()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background: programs that
         signal.signal(signal.SIGINT, signal.default_int_handler)  # tests start would inherit it
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):  # the process that waits for the others
+        in_memory.end()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -88,7 +95,7 @@ def pytest_collection_finish() -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> "Scheduling | None":
     """Of `--dist loadfile`: one process has all tests that use the Spark session, the others of a
-    file stay together, and the order of the tests is kept."""
+    file stay together where they share anything, and the order of the tests is kept."""
     if config.getvalue("dist") != "loadfile":
         return None
     from xdist.scheduler import LoadFileScheduling
@@ -96,7 +103,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> "Sche
     class Scheduler(LoadFileScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
             file, _, name = nodeid.partition("::")
-            return "spark" if uses_session(ROOT / file, name) else file
+            if uses_session(ROOT / file, name):
+                return "spark"
+            return file if stays_together(ROOT / file) else nodeid
 
     config.option.loadscopereorder = False
     return Scheduler(config, log)

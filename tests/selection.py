@@ -15,6 +15,10 @@ RANDOM = frozenset({"hypothesis", "random"})
 WHOLE = frozenset({"ontoweir", "ontoweir.cli"})
 """Modules that lead to the whole pipeline: the Python API and the command line."""
 
+ALONE = (ROOT / "tests" / "oracle", ROOT / "tests" / "sparql_counts")
+"""Whose tests have files of their own, and nothing else in common."""
+_SHARED = re.compile(r"scope=\"(module|session)\"|@(lru_)?cache\b")
+_TRIES = re.compile(r"^(from|import) (hypothesis|random)\b", re.MULTILINE)
 _OF_TESTS = re.compile(r"^from (tests\.[\w.]+) import", re.MULTILINE)
 
 
@@ -34,6 +38,13 @@ def uses_session(file: Path, name: str) -> bool:
     return name.partition("[")[0] in _session_users(file)
 
 
+@cache
+def stays_together(file: Path) -> bool:
+    """Whether one process has all tests of a file: what they share is made once then."""
+    shares = _SHARED.search(file.read_text(encoding="utf-8")) is not None
+    return file.parent not in ALONE or shares
+
+
 def rank_test(file: Path, name: str) -> int:
     """What is run first: the Spark session's tests, then files of random and slow ones, then the
     others."""
@@ -49,11 +60,14 @@ def _takes_long(file: Path) -> bool:
 
 @cache
 def _tries_many(file: Path) -> bool:
-    """Whether a file names hypothesis, itself or by files of tests that it names: of the text, as
-    trees of all files would take each process ten seconds, and only the order depends on it."""
+    """Whether a file imports what makes random cases, itself or by files of tests that it names: of
+    the text, as trees of all files would take each process ten seconds, and only the order depends
+    on it."""
     text = file.read_text(encoding="utf-8")
     named = {ROOT / f"{name.replace('.', '/')}.py" for name in _OF_TESTS.findall(text)}
-    return "hypothesis" in text or any(n.exists() and _tries_many(n) for n in named - {file})
+    return _TRIES.search(text) is not None or any(
+        n.exists() and _tries_many(n) for n in named - {file}
+    )
 
 
 @cache

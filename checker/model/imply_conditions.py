@@ -6,13 +6,7 @@ from ontoweir.mappings.model.catalog import IntType, Scalar, StringType
 from ontoweir.mappings.model.expression import Call, Expression, Field, Function, Value
 from ontoweir.rewriter.model.spj import Attribute, Compare, Condition, Constant, OneOf, Op
 
-_OPS = {
-    Function.EQUAL: Op.EQ,
-    Function.LESS: Op.LT,
-    Function.AT_MOST: Op.LE,
-    Function.GREATER: Op.GT,
-    Function.AT_LEAST: Op.GE,
-}
+_OPS: dict[Function, Op] = {Function(op): op for op in Op if op is not Op.NE}
 _TURNED = {Op.EQ: Op.EQ, Op.LT: Op.GT, Op.LE: Op.GE, Op.GT: Op.LT, Op.GE: Op.LE}
 
 

@@ -48,10 +48,20 @@ def parse_statements(text: str) -> "list[exp.Expr | None]":
     _refuse_week_years(tokens)
     parsed = list(dialect.parser().parse(tokens, text))
     for tree in parsed:
-        for call in () if tree is None else tree.find_all(exp.Anonymous):
-            if call.this == _WHOLE:
-                call.set("this", "DATE_TRUNC")
+        for node in () if tree is None else tree.walk():
+            if node._meta is not None:
+                node._meta = Place(node._meta)
+            if isinstance(node, exp.Anonymous) and node.this == _WHOLE:
+                node.set("this", "DATE_TRUNC")
     return _name_views(parsed)
+
+
+class Place(dict[str, Any]):
+    """Where a node stands in its text: numbers, which a copy of its tree has as they are. Trees are
+    copied often while a query is read."""
+
+    def __deepcopy__(self, memo: object) -> "Place":
+        return Place(self)
 
 
 def _order_ends(tokens: "Sequence[Token]") -> "list[Token]":

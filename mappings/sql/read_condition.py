@@ -257,3 +257,14 @@ def _as_equality(tree: "exp.Expr") -> "exp.Expr":
             else n
         )
     )
+
+
+def turn_comparison(kind: "type[exp.Expr]") -> "type[exp.Expr]":
+    """The comparison with its sides exchanged, `a < b` as `b > a`; another one as it is."""
+    from sqlglot import exp
+
+    turned = ((exp.LT, exp.GT), (exp.LTE, exp.GTE))
+    for one, other in turned:
+        if kind in (one, other):
+            return other if kind is one else one
+    return kind

@@ -22,17 +22,7 @@ from ontoweir.rewriter.model.spj import (
     IsNull,
     NotNull,
     OneOf,
-    Op,
 )
-
-_FUNCTIONS = {
-    Op.EQ: Function.EQUAL,
-    Op.NE: Function.UNEQUAL,
-    Op.LT: Function.LESS,
-    Op.LE: Function.AT_MOST,
-    Op.GT: Function.GREATER,
-    Op.GE: Function.AT_LEAST,
-}
 
 
 class NoMeetingError(Exception):
@@ -76,7 +66,7 @@ def _read_condition(condition: Condition, stream: Stream) -> Expression:
                 if isinstance(right, Constant)
                 else _read_column(right, stream)
             )
-            return _compare(_FUNCTIONS[op], column, other)
+            return _compare(Function(op), column, other)
         case _:
             raise NoMeetingError
 

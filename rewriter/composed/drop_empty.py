@@ -1,6 +1,6 @@
 """Parts of joined solutions of which there are none, whatever the data are."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -73,19 +73,19 @@ def open_nothing(first: SpjUnion, variables: Known, catalog: Catalog) -> Solutio
     return SolutionPart(_hold(union, begun, values), None, kinds, terms)
 
 
-def hold_row(union: SpjUnion, first: SpjUnion, catalog: Catalog) -> SpjUnion:
+def hold_row(union: SpjUnion, first: Callable[[], SpjUnion], catalog: Catalog) -> SpjUnion:
     """One group of all, where nothing matches, over rows of which there are none; any other query
     as it is.
 
     Args:
         union: a part.
-        first: the query of the first timestamp of some streams.
+        first: makes the query of the first timestamp of some streams.
         catalog: the tables.
     """
     one = union.aggregation is not None and not union.aggregation.group
     if not one or union.disjuncts or union.joined is not None or union.standing is not None:
         return union
-    begun = open_begun(first, catalog)
+    begun = open_begun(first(), catalog)
     named = tuple(v for v in union.variables if v not in (*union.ends, *union.begins))
     whole = replace(union, variables=(*named, *begun.ends), ends=begun.ends, begins=())
     return _hold(replace(whole, buckets=begun.buckets, blocks=begun.blocks), begun, {})

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from ontoweir.errors import QueryError
 from ontoweir.mappings.expressions.build import is_null
@@ -91,18 +92,19 @@ def join_solutions(
     streams = tuple(dict.fromkeys(s for u in unions for s in list_read(u, catalog)))
     if not streams:
         return None
-    unions = [hold_row(union, how.moment(streams), catalog) for union in unions]
+    first = partial(how.moment, streams)  # it is compiled where it is read
+    unions = [hold_row(union, first, catalog) for union in unions]
     before, (asked, unions) = asked, drop_empty(asked, unions)
     whole = asked is before
     parts: list[SolutionPart] = []
     for one, union in zip(asked.parts, unions, strict=True):
         if is_empty(union):
             own: Known = dict.fromkeys(one.variables)
-            parts.append(open_nothing(how.moment(streams), own, catalog))
+            parts.append(open_nothing(first(), own, catalog))
             continue
         words = [t.text.upper() for t in Tokens(one.text).tokens if t.kind == "word"]
         static = "GRAPH" not in words and not list_read(union, catalog)
-        made = open_static(union, how.moment(streams), catalog) if static else None
+        made = open_static(union, first, catalog) if static else None
         if made is None:
             in_time = _is_in_time(union)
             read = list_streams(union, catalog)
@@ -116,7 +118,7 @@ def join_solutions(
             return None
         parts.append(made)
     if asked.unites and any({*asked.head} - part.kinds.keys() for part in parts):
-        wide = widen_sides(parts, asked.head, how.moment(streams), catalog)
+        wide = widen_sides(parts, asked.head, first, catalog)
         if wide is None:
             return None
         parts = wide

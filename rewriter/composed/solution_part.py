@@ -1,6 +1,6 @@
 """The solutions of a part of a SPARQL text, as rows that are joined, or groups of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ontoweir.mappings.expressions.may_be_null import may_be_null
@@ -211,13 +211,15 @@ def _is_of(part: Output, variable: str) -> bool:
     return part.value == variable.partition(" ")[0]
 
 
-def open_static(union: SpjUnion, first: SpjUnion, catalog: Catalog) -> SolutionPart | None:
+def open_static(
+    union: SpjUnion, first: Callable[[], SpjUnion], catalog: Catalog
+) -> SolutionPart | None:
     """The rows of a part that always hold, from the first timestamp of some streams on, or groups
     of them (None: they are of a stream, or computed).
 
     Args:
         union: its solutions.
-        first: the query of that timestamp.
+        first: makes the query of that timestamp.
         catalog: the tables.
     """
     wide = extend_catalog(catalog, union)
@@ -226,7 +228,7 @@ def open_static(union: SpjUnion, first: SpjUnion, catalog: Catalog) -> SolutionP
         return None
     if union.blocks or tables & wide.streams.keys():
         return None
-    rows = _hold(union, first, catalog)
+    rows = _hold(union, first(), catalog)
     if union.aggregation is not None or union.distinct:
         return open_part(rows, catalog, single=True)
     outputs = [dict(q.outputs) for q in union.disjuncts]

@@ -1,6 +1,6 @@
 """Sides of a UNION that do not bind all that is shown, with no value in its place."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.aggregates.unite_parts import PART, unite_parts
@@ -11,7 +11,10 @@ from ontoweir.rewriter.model.spj import SpjUnion
 
 
 def widen_sides(
-    parts: Sequence[SolutionPart], names: Sequence[str], first: SpjUnion, catalog: Catalog
+    parts: Sequence[SolutionPart],
+    names: Sequence[str],
+    first: Callable[[], SpjUnion],
+    catalog: Catalog,
 ) -> list[SolutionPart] | None:
     """The sides with the columns of all: a variable that a side does not bind has no value there
     (None: a side is one group of all, or of several types).
@@ -19,7 +22,7 @@ def widen_sides(
     Args:
         parts: the sides.
         names: the variables.
-        first: the query of the first timestamp of their streams.
+        first: makes the query of the first timestamp of their streams.
         catalog: the tables.
     """
     known: Known = {}
@@ -30,7 +33,7 @@ def widen_sides(
     made: list[SolutionPart] = []
     for part in parts:
         missing = {n: known.get(n) for n in names if n not in part.kinds}
-        wide = _widen(part, missing, first, catalog) if missing else part
+        wide = _widen(part, missing, first(), catalog) if missing else part
         if wide is None:
             return None
         made.append(wide)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.mappings.sql.read_condition import turn_comparison
 from ontoweir.mappings.sql.read_scope import column_names, find_name
 from ontoweir.rewriter.earlier.expand_stars import expand_stars
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
@@ -256,15 +257,14 @@ def _read_time(conjunct: "exp.Expr", sides: Sides, rows: Rows) -> bool:
             exp.LTE(this=conjunct.this, expression=high),
         )
         return all(_read_time(end, sides, rows) for end in ends)
-    turned = {exp.LT: exp.GT, exp.LTE: exp.GTE, exp.GT: exp.LT, exp.GTE: exp.LTE}
     kind = type(conjunct)
-    if kind not in turned:
+    if turn_comparison(kind) is kind:
         return False
     left, right = (_moved(t, sides) for t in (conjunct.this, conjunct.expression))
     if left is None or right is None or left[1] == right[1]:
         return False
     if not left[1]:
-        left, right, kind = right, left, turned[kind]
+        left, right, kind = right, left, turn_comparison(kind)
     before = left[0] - right[0]  # mine + before <?> the row's
     if kind in (exp.LT, exp.LTE):
         until = before + (kind is exp.LT)

@@ -28,13 +28,7 @@ from ontoweir.rewriter.model.spj import Attribute, Block, Compare, Constant, Op,
 
 Sum: TypeAlias = tuple[Mapping[str, Fraction], Fraction]
 """So often each time, in µs since 1970, and a constant."""
-_OPS = {
-    Function.LESS: Op.LT,
-    Function.AT_MOST: Op.LE,
-    Function.EQUAL: Op.EQ,
-    Function.GREATER: Op.GT,
-    Function.AT_LEAST: Op.GE,
-}
+_OPS: dict[Function, Op] = {Function(op): op for op in Op if op is not Op.NE}
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,14 +15,7 @@ Locate: TypeAlias = Callable[[Expression], str | None]
 Derive: TypeAlias = Callable[[Expression], Attribute]
 """The column that an expression of one row is."""
 
-_OPS = {
-    Function.EQUAL: Op.EQ,
-    Function.UNEQUAL: Op.NE,
-    Function.LESS: Op.LT,
-    Function.AT_MOST: Op.LE,
-    Function.GREATER: Op.GT,
-    Function.AT_LEAST: Op.GE,
-}
+_OPS = {Function(op): op for op in Op}
 _NEGATED = {
     Op.EQ: Op.NE,
     Op.NE: Op.EQ,

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Relation
+from ontoweir.mappings.sql.read_condition import turn_comparison
 from ontoweir.mappings.sql.read_scope import find_name
 from ontoweir.rewriter.greatest.inline_greatest import is_greatest
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
@@ -47,12 +48,6 @@ def _turn_span(node: "exp.Expr") -> None:
     """`NOW() - t > INTERVAL …` as `t < NOW() - INTERVAL …`, in place."""
     from sqlglot import exp
 
-    turned: dict[type[exp.Expr], type[exp.Binary]] = {
-        exp.LT: exp.GT,
-        exp.GT: exp.LT,
-        exp.LTE: exp.GTE,
-        exp.GTE: exp.LTE,
-    }
     span, length = node.this.unnest(), node.expression.unnest()
     if not isinstance(span, exp.Sub) or not isinstance(length, exp.Interval):
         return
@@ -60,7 +55,7 @@ def _turn_span(node: "exp.Expr") -> None:
     if not has_now(now) or now.find(exp.Column) or not isinstance(time, exp.Max | exp.Column):
         return
     limit = exp.Sub(this=now.copy(), expression=length.copy())
-    node.replace(turned[type(node)](this=time.copy(), expression=limit))
+    node.replace(turn_comparison(type(node))(this=time.copy(), expression=limit))
 
 
 def _around(tree: "exp.Select", inner: "exp.Select", condition: "exp.Expr") -> "exp.Select | None":

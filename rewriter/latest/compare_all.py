@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.mappings.sql.read_condition import turn_comparison
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, find_name
 from ontoweir.mappings.sql.show_sql import show_sql
@@ -146,14 +147,12 @@ def _read_number(condition: "exp.Expr") -> "exp.Expr | None":
     """Whether there are rows, for a comparison of how many there are."""
     from sqlglot import exp
 
-    turned: dict[type[exp.Expr], type[exp.Expr]]
-    turned = {exp.GT: exp.LT, exp.LT: exp.GT, exp.GTE: exp.LTE, exp.LTE: exp.GTE}
     if not isinstance(condition, exp.Binary):
         return None
     kind: type[exp.Expr] = type(condition)
     left, right = condition.this, condition.expression
     if isinstance(left, exp.Literal):
-        left, right, kind = right, left, turned.get(kind, kind)
+        left, right, kind = right, left, turn_comparison(kind)
     query = left.this if isinstance(left, exp.Subquery) else None
     if not isinstance(query, exp.Select) or not isinstance(right, exp.Literal) or right.is_string:
         return None

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ontoweir.mappings.sql.read_condition import turn_comparison
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.mappings.sql.show_sql import show_sql
@@ -81,9 +82,7 @@ def _read(
     kind: type[exp.Expr] = type(condition)
     left, right = condition.this, condition.expression
     if isinstance(left, exp.Literal):
-        turned: dict[type[exp.Expr], type[exp.Expr]]
-        turned = {exp.LT: exp.GT, exp.LTE: exp.GTE, exp.GT: exp.LT, exp.GTE: exp.LTE}
-        left, right, kind = right, left, turned.get(kind, kind)
+        left, right, kind = right, left, turn_comparison(kind)
     window, number = _window(left, named), whole_number(right)
     if window is None or number is None:
         return None

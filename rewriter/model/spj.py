@@ -17,7 +17,7 @@ from ontoweir.rewriter.model.joined import Joined
 
 
 class Op(StrEnum):
-    """A comparison operator."""
+    """A comparison operator; `Function(op)` is the function that compares so."""
 
     LT = "<"
     LE = "<="

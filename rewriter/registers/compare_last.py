@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.mappings.sql.read_condition import turn_comparison
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, column_names
 from ontoweir.mappings.sql.show_sql import show_sql
@@ -99,8 +100,7 @@ def read_late(select: "exp.Select", alias: str, stream: Stream) -> LateGroups:
     for node in [n for n in made.args["having"].find_all(*kinds) if has_now(n)]:
         left, right, kind = node.this, node.expression, type(node)
         if has_now(left):
-            turned = {exp.LT: exp.GT, exp.GT: exp.LT, exp.LTE: exp.GTE, exp.GTE: exp.LTE}
-            left, right, kind = right, left, turned[kind]
+            left, right, kind = right, left, turn_comparison(kind)
         latest = left.unnest()
         column = latest.this if isinstance(latest, exp.Max) else None
         place = (column.table, column.name) if isinstance(column, exp.Column) else None

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.mappings.sql.read_condition import turn_comparison
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.rewriter.differences.name_apart import name_apart
@@ -128,10 +129,7 @@ class _Reader:
         left, right = condition.this, condition.expression
         kind: type[exp.Expr] = type(condition)
         if self._place(left) == {"outer"}:
-            left, right = right, left
-            turned: dict[type[exp.Expr], type[exp.Expr]] = {exp.LT: exp.GT, exp.LTE: exp.GTE}
-            turned |= {b: a for a, b in turned.items()}
-            kind = turned.get(kind, kind)
+            left, right, kind = right, left, turn_comparison(kind)
         if self._place(left) != {"inner"} or self._place(right) != {"outer"}:
             return False
         if kind is exp.EQ:

@@ -57,7 +57,9 @@ class Cursor:
 
     def is_word(self, word: str) -> bool:
         token = self.tokens[self.at]
-        return token.kind == "word" and token.text.upper() == word
+        if token.kind != "word" or token.text.upper() != word:
+            return False
+        return self.tokens[self.at - 1].kind != "number" or not self.follows_at_once()  # no 1AS
 
     def take_word(self, word: str) -> bool:
         """Move behind a word, in any case, if it is next."""
@@ -138,6 +140,9 @@ class Cursor:
             made["lang"] = language[1]
             while self.token.kind != "end" and self.token.offset < language.end():
                 self.at += 1
+            last = self.tokens[self.at - 1]
+            if last.offset + len(last.text) != language.end():  # 'a'@en1
+                self.fail()
         elif self.token.text == "^^":
             if not self.follows_at_once():
                 self.fail()

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Container
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ontoweir.errors import Source
 from ontoweir.rewriter.syntax.node import Node
@@ -31,18 +32,26 @@ class SparqlToken:
     offset: int
 
 
+@lru_cache(maxsize=512)
+def _read_tokens(text: str) -> tuple[SparqlToken, ...]:
+    """The tokens of a text, which all steps of reading it look at anew."""
+    made: list[SparqlToken] = []
+    line = 1
+    for match in _TOKEN.finditer(text):
+        kind = match.lastgroup or "op"
+        if kind != "skip":
+            made.append(SparqlToken(kind, match[0], line, match.start()))
+        if kind in ("skip", "string"):  # others have no ends of lines
+            line += match[0].count("\n")
+    return tuple(made)
+
+
 class Tokens:
     """The tokens of a query, with a cursor that moves forward as parts are located."""
 
     def __init__(self, text: str) -> None:
-        made: list[SparqlToken] = []
-        line = 1
-        for match in _TOKEN.finditer(text):
-            if match.lastgroup != "skip":
-                made.append(SparqlToken(match.lastgroup or "op", match[0], line, match.start()))
-            line += match[0].count("\n")
         self.text = text
-        self.tokens = tuple(made)
+        self.tokens = made = _read_tokens(text)
         self.last_line = made[-1].line if made else 1
         self._cursor = 0
         self._line = made[0].line if made else 1

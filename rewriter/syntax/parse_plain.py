@@ -1,9 +1,9 @@
 """Parse plain SPARQL, in a hundredth of the time that rdflib takes or so, into the same tree.
 
-A SELECT whose patterns are triples, paths, groups, UNION, GRAPH, VALUES, BIND and FILTER, with
-comparisons, aggregates and GROUP BY, is parsed here by recursive descent. There is no tree of
-whatever else there is, right or wrong: rdflib parses that, and says what is wrong with it. So this
-grammar is a part of rdflib's, and tests compare both.
+A SELECT whose patterns are triples, paths, groups, UNION, GRAPH, OPTIONAL, MINUS, VALUES, BIND,
+FILTER and SELECTs, with comparisons, functions, aggregates, GROUP BY and HAVING, is parsed here by
+recursive descent. There is no tree of whatever else there is, right or wrong: rdflib parses that,
+and says what is wrong with it. So this grammar is a part of rdflib's, and tests compare both.
 """
 
 import re
@@ -16,14 +16,25 @@ from ontoweir.rewriter.syntax.node import Node
 
 _UNUSUAL = re.compile(r"[\\$]|[^\S \t\r\n]|\"\"\"|'''")
 """Escapes, the other sign of variables, other spaces, and long strings."""
-_AGGREGATES = {
-    "COUNT": "Aggregate_Count",
-    "SUM": "Aggregate_Sum",
-    "MIN": "Aggregate_Min",
-    "MAX": "Aggregate_Max",
-    "AVG": "Aggregate_Avg",
-    "MEDIAN": "Aggregate_Sample",  # as parse_sparql has rdflib parse it
+_AGGREGATES = {name: f"Aggregate_{name.title()}" for name in ["COUNT", "SUM", "MIN", "MAX", "AVG"]}
+_AGGREGATES |= {"MEDIAN": "Aggregate_Sample", "SAMPLE": "Aggregate_Min"}
+"""The last two as parse_sparql has rdflib parse them."""
+_OF_ONE = "STR LANG DATATYPE IRI URI ABS CEIL FLOOR ROUND STRLEN UCASE LCASE YEAR MONTH DAY HOURS "
+_OF_ONE += "MINUTES SECONDS TIMEZONE TZ isIRI isURI isBLANK isLITERAL isNUMERIC"
+_OF_TWO = "LANGMATCHES CONTAINS STRSTARTS STRENDS STRBEFORE STRAFTER STRLANG STRDT sameTerm"
+_PARTS = {
+    **dict.fromkeys(_OF_ONE.split(), ("arg",)),
+    **dict.fromkeys(_OF_TWO.split(), ("arg1", "arg2")),
+    "IF": ("arg1", "arg2", "arg3"),
+    "REGEX": ("text", "pattern", "flags?"),
+    "SUBSTR": ("arg", "start", "length?"),
+    "REPLACE": ("arg", "pattern", "replacement", "flags?"),
 }
+_CALLS = {name.upper(): (f"Builtin_{name}", parts) for name, parts in _PARTS.items()}
+"""Functions: what rdflib calls them, and each of their arguments, of which the last may be left out
+where it ends in a question mark."""
+_LISTS = ("COALESCE", "CONCAT")
+_NAMED = {*_CALLS, *_LISTS, "EXISTS", "NOT", "BOUND", "NOW"}
 _COMPARISONS = {"=", "!=", "<", ">", "<=", ">="}
 
 
@@ -52,7 +63,14 @@ class _Parser(Cursor):
                 prologue.append(Node("PrefixDecl", **name, iri=self.read_reference()))
             else:
                 break
-        query = Node("SelectQuery")
+        query = self.read_select("SelectQuery")
+        if self.token.kind != "end":
+            self.fail()
+        return prologue, query
+
+    def read_select(self, name: str) -> Node:
+        """A SELECT, with what follows its patterns; within another one it has no FROM."""
+        query = Node(name)
         self.need_word("SELECT")
         for modifier in ("DISTINCT", "REDUCED"):
             if "modifier" not in query and self.take_word(modifier):
@@ -61,7 +79,7 @@ class _Parser(Cursor):
             query["projection"] = [self.read_column()]
             while self.token.kind == "var" or self.token.text == "(":
                 query["projection"].append(self.read_column())
-        while self.take_word("FROM"):
+        while name == "SelectQuery" and self.take_word("FROM"):
             which = "named" if self.take_word("NAMED") else "default"
             clause = Node("DatasetClause", **{which: self.read_iri()})
             query.setdefault("datasetClause", []).append(clause)
@@ -69,15 +87,30 @@ class _Parser(Cursor):
         query["where"] = self.read_group()
         if self.take_word("GROUP"):
             self.need_word("BY")
-            conditions = [self.read_variable()]
-            while self.token.kind == "var":
-                conditions.append(self.read_variable())
+            conditions = [self.read_key()]
+            while self.token.kind == "var" or self.is_constraint():
+                conditions.append(self.read_key())
             query["groupby"] = Node("GroupClause", condition=conditions)
+        if self.take_word("HAVING"):
+            having = [self.read_constraint()]
+            while self.is_constraint():
+                having.append(self.read_constraint())
+            query["having"] = Node("HavingClause", condition=having)
         if self.take_word("VALUES"):
             query["valuesClause"] = self.read_values("ValuesClause")
-        if self.token.kind != "end":
-            self.fail()
-        return prologue, query
+        return query
+
+    def read_key(self) -> object:
+        """What GROUP BY names."""
+        if self.token.kind == "var":
+            return self.read_variable()
+        if not self.take("("):
+            return self.read_constraint()
+        made = Node("GroupAs", expr=self.read_expression())
+        if self.take_word("AS"):
+            made["var"] = self.read_variable()
+        self.need(")")
+        return made
 
     def read_reference(self) -> rdflib.URIRef:
         """An IRI in angle brackets."""
@@ -96,8 +129,11 @@ class _Parser(Cursor):
     def read_group(self) -> Node:
         self.enter()
         self.need("{")
+        inner = self.read_select("SubSelect") if self.is_word("SELECT") else None
         parts: list[Node] = []
         while not self.take("}"):
+            if inner is not None:
+                self.fail()
             if (pattern := self.read_pattern()) is not None:
                 parts.append(pattern)
                 self.take(".")
@@ -106,7 +142,7 @@ class _Parser(Cursor):
             else:
                 parts.append(self.read_block())
         self.depth -= 1
-        return Node("GroupGraphPatternSub", **({"part": parts} if parts else {}))
+        return inner or Node("GroupGraphPatternSub", **({"part": parts} if parts else {}))
 
     def read_pattern(self) -> Node | None:
         """A part of a group; None where triples are next."""
@@ -118,8 +154,11 @@ class _Parser(Cursor):
         if self.take_word("GRAPH"):
             term = self.read_variable() if self.token.kind == "var" else self.read_iri()
             return Node("GraphGraphPattern", term=term, graph=self.read_group())
+        for word, name in (("OPTIONAL", "OptionalGraphPattern"), ("MINUS", "MinusGraphPattern")):
+            if self.take_word(word):
+                return Node(name, graph=self.read_group())
         if self.take_word("FILTER"):
-            return Node("Filter", expr=self.read_brackets())
+            return Node("Filter", expr=self.read_constraint())
         if self.take_word("BIND"):
             self.need("(")
             expression = self.read_expression()
@@ -260,14 +299,52 @@ class _Parser(Cursor):
             made["op"] = "IN"
         else:
             return made
+        made["other"] = self.read_list()
+        return made
+
+    def read_list(self) -> list[Node]:
+        """Expressions in parentheses, one at least."""
         self.enter()
         self.need("(")
-        made["other"] = [self.read_expression()]
+        made = [self.read_expression()]
         while self.take(","):
-            made["other"].append(self.read_expression())
+            made.append(self.read_expression())
         self.need(")")
         self.depth -= 1
         return made
+
+    def is_constraint(self) -> bool:
+        """Whether what FILTER and HAVING take is next."""
+        if self.token.kind == "word":
+            return self.token.text.upper() in _NAMED
+        called = self.token.kind in ("iri", "pname")
+        return self.tokens[self.at + called].text == "("
+
+    def read_constraint(self) -> object:
+        return self.read_primary() if self.is_constraint() else self.fail()
+
+    def read_call(self) -> Node:
+        """A function that has a name, or whether there is a match of patterns."""
+        word = self.token.text.upper()
+        self.at += 1
+        if word == "NOT":
+            self.need_word("EXISTS")
+        if word in ("NOT", "EXISTS"):
+            name = "Builtin_NOTEXISTS" if word == "NOT" else "Builtin_EXISTS"
+            return Node(name, graph=self.read_group())
+        if word in _LISTS:
+            return Node(f"Builtin_{word}", arg=self.read_list())
+        if word in ("NOW", "BOUND"):
+            self.need("(")
+            given = {"arg": self.read_variable()} if word == "BOUND" else {}
+            self.need(")")
+            return Node(f"Builtin_{word}", **given)
+        name, parts = _CALLS[word]
+        found = self.read_list()
+        least = len(parts) - parts[-1].endswith("?")
+        if not least <= len(found) <= len(parts):
+            self.fail()
+        return Node(name, **{p.rstrip("?"): g for p, g in zip(parts, found, strict=False)})
 
     def read_sum(self) -> Node:
         return self.read_chain("AdditiveExpression", "+-")
@@ -297,19 +374,22 @@ class _Parser(Cursor):
             return self.read_brackets()
         if token.kind == "var":
             return self.read_variable()
-        name = _AGGREGATES.get(token.text.upper()) if token.kind == "word" else None
-        if name is not None:
+        if token.kind == "word" and (name := _AGGREGATES.get(token.text.upper())) is not None:
             self.at += 1
             return self.read_aggregate(name)
+        if token.kind == "word" and token.text.upper() in _NAMED:
+            return self.read_call()
         made = self.read_constant()
-        return self.fail() if self.token.text == "(" else made  # a function
+        if self.token.text != "(":
+            return made
+        if token.kind not in ("iri", "pname"):
+            self.fail()
+        return Node("Function", iri=made, distinct=[], expr=self.read_list())
 
     def read_aggregate(self, name: str) -> Node:
         self.need("(")
         distinct = "DISTINCT" if self.take_word("DISTINCT") else []
-        if name == "Aggregate_Count" and self.take("*"):
-            made = Node(name, distinct=distinct, vars="*")
-        else:
-            made = Node(name, distinct=distinct, vars=self.read_expression())
+        every = name == "Aggregate_Count" and self.take("*")
+        made = Node(name, distinct=distinct, vars="*" if every else self.read_expression())
         self.need(")")
         return made

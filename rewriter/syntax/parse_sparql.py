@@ -27,7 +27,7 @@ def parse_sparql(text: str, tokens: Tokens, file: str) -> tuple[list[Node], Node
     Raises:
         QueryError: it is not SPARQL, or rdflib cannot read it.
     """
-    standard = _name_aggregates(text, tokens)
+    standard = name_aggregates(text, tokens)
     return parse_plain(tokens) or parse_by_rdflib(standard, tokens, file)
 
 
@@ -80,7 +80,7 @@ def _parse(text: str) -> Any:
 _SAME_LENGTH = {"MEDIAN": "SAMPLE", "SAMPLE": "MIN   "}
 
 
-def _name_aggregates(text: str, tokens: Tokens) -> str:
+def name_aggregates(text: str, tokens: Tokens) -> str:
     """The text with SAMPLE, a word of the same length, in the place of MEDIAN, and MIN in that of
     SAMPLE."""
     for word, parenthesis in pairwise(tokens.tokens):

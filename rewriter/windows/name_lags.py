@@ -6,6 +6,7 @@ from math import ceil, floor
 from typing import TYPE_CHECKING, Literal
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.mappings.sql.read_condition import turn_comparison
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.read_select import read_from
@@ -101,17 +102,11 @@ def _rewrite(node: "exp.Expr", scope: Scope) -> "exp.Expr | None":
             _rewrite(exp.LTE(this=node.this, expression=high), scope),
         ]
         return None if None in both else exp.and_(*both, copy=False)
-    turned: dict[type[exp.Expr], type[exp.Expr]] = {
-        exp.LT: exp.GT,
-        exp.LTE: exp.GTE,
-        exp.GT: exp.LT,
-        exp.GTE: exp.LTE,
-    }
     measured, limit = node.this.unnest(), _read_number(node.expression)
     kind: type[exp.Expr] = type(node)
     if limit is None:
         measured, limit = node.expression.unnest(), _read_number(node.this)
-        kind = turned.get(kind, kind)
+        kind = turn_comparison(kind)
     if limit is None:
         return None
     absolute = isinstance(measured, exp.Abs)

@@ -116,10 +116,15 @@ def test_groups_of_all_rows_so_far_are_of_few_values(
     assert ask(BESIDE.format(k=key, all=every, now=now), 1, tmp_path) == told
 
 
+SIDE = "SELECT ?d (COUNT(*) AS ?{n}) {{ GRAPH ?{t} {{ ?s :at ?d }} W({t},20) }} GROUP BY ?d"
+
+
+@pytest.mark.parametrize("needed", [True, False])
 def test_the_first_time_of_the_streams_is_compiled_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    needed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each part of a join asks for it."""
+    """Both sides of a UNION ask for it, as each has no value for what the other one counts; where
+    nothing asks it is not compiled."""
     asked: list[object] = []
 
     def count(*given: Any) -> SpjUnion:
@@ -127,7 +132,11 @@ def test_the_first_time_of_the_streams_is_compiled_once(
         return compile_moment(*given)
 
     monkeypatch.setattr(compile_joined, "compile_moment", count)
-    every = SO_FAR.format(k="d", call="COUNT(*)", rows="?s :at ?d")
-    now = "GRAPH ?u { ?r :at ?d } W(u,20)"
-    ask(BESIDE.format(k="d", all=every, now=now), 1, tmp_path)
-    assert len(asked) == 1
+    if needed:
+        sides = (SIDE.format(n=n, t=t) for n, t in ("nt", "mu"))
+        query = f"SELECT ?d ?n ?m {{ {' UNION '.join(f'{{ {s} }}' for s in sides)} }}"
+    else:
+        every = SO_FAR.format(k="d", call="COUNT(*)", rows="?s :at ?d")
+        query = BESIDE.format(k="d", all=every, now="GRAPH ?u { ?r :at ?d } W(u,20)")
+    assert ask(query, 1, tmp_path) == "changes: with answers"
+    assert len(asked) == needed

@@ -39,14 +39,6 @@ from ontoweir.mappings.model.expression import (
 )
 from ontoweir.rewriter.model.spj import Attribute, Compare, Constant, IsNull, NotNull, OneOf, Op
 
-_FUNCTIONS = {
-    Op.EQ: Function.EQUAL,
-    Op.NE: Function.UNEQUAL,
-    Op.LT: Function.LESS,
-    Op.LE: Function.AT_MOST,
-    Op.GT: Function.GREATER,
-    Op.GE: Function.AT_LEAST,
-}
 _PARTS_OF_TEXTS = (Function.STARTS_WITH, Function.ENDS_WITH, Function.CONTAINS)
 Table = Stream | Relation
 
@@ -157,7 +149,7 @@ def _write(condition: Compare | OneOf | IsNull, alias: str, table: Table) -> Exp
         return None
     if left is None or right is None:
         return None
-    return Call(_FUNCTIONS[condition.op], (left, right), BooleanType())
+    return Call(Function(condition.op), (left, right), BooleanType())
 
 
 def _expression(table: Table, attribute: Attribute) -> Expression | None:

@@ -19,6 +19,7 @@ from ontoweir.pipeline.compiled_query import CompiledQuery as CompiledQuery
 from ontoweir.pipeline.compiling.compile_sql import compile_sql
 from ontoweir.pipeline.known.known_inputs import KnownInputs
 from ontoweir.pipeline.known.remembered import Remembered
+from ontoweir.pipeline.mappings_over import MappingsOver
 from ontoweir.pipeline.read_text import read_text
 from ontoweir.progress.progress import FINISHED, OnProgress, ignore_progress
 from ontoweir.project.language_of import language_of
@@ -80,6 +81,7 @@ class Workspace:
     """Bounded verdicts: others depend on the time that was allowed."""
     _made: Remembered[CompiledQuery] = field(default_factory=Remembered, init=False)
     """Queries as they are kept."""
+    _over: MappingsOver = field(default_factory=MappingsOver, init=False, repr=False)
 
     @contextmanager
     def _showing(self) -> Iterator[None]:
@@ -138,6 +140,10 @@ class Workspace:
         for text in read.warnings:
             self.on_warning(text)
         return assert_facts(read.mappings, self.tbox.facts)
+
+    def map_over(self, catalog: Catalog) -> MappingSet:
+        """The mapping assertions, and facts, read over a catalog."""
+        return self._over.map(self, catalog)
 
     @cached_property
     def tmappings(self) -> "TMappings":

@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 from ontoweir.errors import QueryError, Source
-from ontoweir.mappings.compile.assert_facts import assert_facts
-from ontoweir.mappings.model.assertion import MappingSet, RefusedMap
-from ontoweir.mappings.model.catalog import Catalog, ColumnType
+from ontoweir.mappings.model.assertion import RefusedMap
+from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.compiled_query import CompiledQuery
 from ontoweir.pipeline.compiling.compiler import Compiler
 from ontoweir.pipeline.compiling.describe_counts import describe_counts
@@ -95,7 +94,7 @@ def _compile(
 
     def unfold(catalog: Catalog) -> SpjUnion:
         trace[:] = trace_rewriting(rewritten)
-        mappings = _map_over(workspace, catalog)
+        mappings = workspace.map_over(catalog)
         if workspace.skip_refused:
             mappings = replace(mappings, on_refused=lambda r: missing.update({id(r): r}))
         reading = read_answers(rewritten, mappings, catalog, compile_inner)
@@ -148,17 +147,6 @@ def _rewrite(branch: ConjunctiveQuery, workspace: Compiler) -> tuple[Conjunctive
     return rewrite_existentials(branch, workspace.tbox, may_meet=may_meet, on_progress=heard)
 
 
-def _map_over(workspace: Compiler, catalog: Catalog) -> MappingSet:
-    """The mappings read over a catalog: types of columns and steps of time are in them."""
-    known = workspace.project.catalog
-    if catalog is known or _list_types(catalog) == _list_types(known):
-        return workspace.mappings
-    from ontoweir.mappings.compile.load_mappings import load_mappings
-
-    mappings = load_mappings(workspace.project.mappings, catalog, partial=workspace.partial)
-    return assert_facts(mappings, workspace.tbox.facts)
-
-
 def _parse_values(query: ConjunctiveQuery, values: frozenset[str]) -> tuple[ConjunctiveQuery, ...]:
     """A query parsed again, where more of what SELECTs within it show are values, and no times.
 
@@ -168,10 +156,3 @@ def _parse_values(query: ConjunctiveQuery, values: frozenset[str]) -> tuple[Conj
     """
     inner, file = query.inner[0], "" if query.source is None else query.source.file
     return parse_query(inner.text, name=query.name, file=file, values=inner.values | values)
-
-
-def _list_types(catalog: Catalog) -> list[tuple[str, int, list[tuple[str, ColumnType]]]]:
-    """The streams, their steps, and the types of their columns: what mappings depend on."""
-    return [
-        (s.name, s.step_us, [(c.name, c.type) for c in s.columns]) for s in catalog.streams.values()
-    ]

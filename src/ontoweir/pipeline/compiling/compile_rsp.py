@@ -47,6 +47,9 @@ class WindowCompiler(CompilerAround):
     def mappings(self) -> MappingSet:
         return replace(self.whole.mappings, admit=self._admit, windowed=self.windowed)
 
+    def map_over(self, catalog: Catalog) -> MappingSet:
+        return replace(self.whole.map_over(catalog), admit=self._admit, windowed=self.windowed)
+
     def compile_branches(
         self,
         branches: tuple[ConjunctiveQuery, ...],

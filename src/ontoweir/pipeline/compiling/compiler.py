@@ -28,6 +28,9 @@ class Compiler(Protocol):
     def mappings(self) -> MappingSet:
         """Its mappings, with the facts of its ontology."""
 
+    def map_over(self, catalog: Catalog) -> MappingSet:
+        """The same, read over a catalog: types of columns and steps of time are in them."""
+
     @property
     def tmappings(self) -> TMappings:
         """The same with the hierarchy compiled in."""

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ontoweir.mappings.model.assertion import MappingSet
+from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.ontology.tbox import TBox
 from ontoweir.pipeline.compiling.compiler import Compiler
 from ontoweir.progress.progress import OnProgress
@@ -28,6 +29,9 @@ class CompilerAround:
     @property
     def mappings(self) -> MappingSet:
         return self.whole.mappings
+
+    def map_over(self, catalog: Catalog) -> MappingSet:
+        return self.whole.map_over(catalog)
 
     @property
     def tmappings(self) -> TMappings:
