@@ -17,6 +17,7 @@ from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.around.join_one import open_numbered
 from ontoweir.rewriter.around.number_groups import number_groups
 from ontoweir.rewriter.around.unite_changing import unite_changing
+from ontoweir.rewriter.before.join_between import join_between
 from ontoweir.rewriter.beside.read_beside import read_beside
 from ontoweir.rewriter.blocks.make_absence import make_absence
 from ontoweir.rewriter.blocks.make_answers import add_blocks, make_answers
@@ -120,6 +121,7 @@ def _parse(
     with place_errors(file, lambda: reader.statics):
         whole = spell_query(text, catalog)
         written, catalog, reader.statics = read_statics(whole, catalog)
+        written = join_between(written, catalog)
         catalog = begin_with(written, catalog)
         ties: tuple[str, ...] = ()
         if tied:
