@@ -2,6 +2,7 @@
 answers the same text, with NULL, ties and empty streams."""
 
 from collections import Counter
+from collections.abc import Callable
 from random import Random
 
 import pytest
@@ -33,7 +34,8 @@ def draw(random: Random) -> str:
     if random.random() < 0.3:
         shown = "a.h AS c0, COUNT(*) AS c1, COUNT(b.b) AS c2, MAX(b.a - a.a) AS c3"
         rest = " GROUP BY a.h"
-    match random.randint(0, 4):
+    greatest = f"(SELECT MAX(c.ts) FROM {other} AS c WHERE c.h = a.h AND c.ts {op} a.ts)"
+    match random.randint(0, 5):
         case 0:
             where = [absent, *more]
             body = f"{mine} AS a LEFT JOIN {other} AS b ON {' AND '.join(said)}"
@@ -46,6 +48,11 @@ def draw(random: Random) -> str:
         case 3:
             body = f"{other} AS b JOIN {mine} AS a ON {' AND '.join(said)}"
             where = [*more, absent]
+        case 4:  # the greatest time, and maybe that it is before
+            also = random.choice(["", f" AND b.ts {op} a.ts", f" AND a.ts {back} b.ts"])
+            where, side = more or ["1 = 1"], random.choice(["LEFT ", ""])
+            join = f"b.h = a.h AND b.ts = {greatest}{also}"
+            body = f"{mine} AS a {side}JOIN {other} AS b ON {join}"
         case _:
             lag = random.choice(["a.ts - b.ts > INTERVAL '1' MICROSECOND", "1 = 1"])
             body = f"{mine} AS a JOIN {other} AS b ON {' AND '.join(said)}"
@@ -53,12 +60,50 @@ def draw(random: Random) -> str:
     return f"SELECT {shown} FROM {body} WHERE a.h IS NOT NULL AND {' AND '.join(where)}{rest}"
 
 
-def check(seed: int) -> str:
+def draw_by_register(random: Random) -> str:
+    """A row with the latest one of another stream whose key a static relation says."""
+    mine, other = random.choice([("s", "t"), ("t", "s"), ("s", "s")])
+    op, time = random.choice([("<", "a.ts > b.ts"), ("<=", "b.ts <= a.ts")])
+    on = random.choice(["r.h = a.h", "r.a >= 0", "r.a IN (0, 1, 2)", "r.a >= a.h"])
+    only = random.choice(["", "", "b.a > -2", "b.g IS NOT NULL"])
+    where = random.choice(["1 = 1", "a.b > 0", "b.a IS NOT NULL", "1 = 1"])
+    body = f"{mine} AS a JOIN r ON {on} "
+    match random.randint(0, 2):
+        case 0:
+            rows = f"(SELECT * FROM {other} AS b WHERE {only or 'b.h >= 0'})"
+            side = random.choice(["ASOF", "ASOF LEFT"])
+            body += f"{side} JOIN {rows} AS b ON b.h = r.a AND {time}"
+        case 1:
+            rest = f"b.h = r.a AND b.ts {op} a.ts{f' AND {only}' if only else ''}"
+            inner = f"SELECT * FROM {other} AS b WHERE {rest} ORDER BY b.ts DESC LIMIT 1"
+            body += f"LEFT JOIN LATERAL ({inner.replace('*', 'b.a, b.b', 1)}) AS b ON TRUE"
+        case _:
+            body += f"ASOF JOIN {other} AS b ON r.a = b.h AND {time}"
+    if random.random() < 0.3:
+        return (
+            "SELECT a.h AS c0, COUNT(*) AS c1, COUNT(b.b) AS c2, MAX(b.a - a.a) AS c3 "
+            f"FROM {body} WHERE a.h IS NOT NULL AND {where} GROUP BY a.h"
+        )
+    shown = "a.h AS c0, r.h AS c1, b.b AS c2, a.a + b.a AS c3"
+    return f"SELECT {shown} FROM {body} WHERE r.h IS NOT NULL AND a.h IS NOT NULL AND {where}"
+
+
+def check(seed: int, draw: Callable[[Random], str] = draw) -> str:
     random = Random(seed)
     over = draw_data(random)
     while not over[0].streams["s"].keys:
         over = draw_data(random)
     return compare(random, (draw(random), ("c0", "c1", "c2", "c3")), over)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_latest_row_whose_key_a_register_says(seed: int) -> None:
+    check(seed, draw_by_register)
+
+
+def test_most_of_those_by_a_register_are_answered() -> None:
+    came = Counter(check(seed, draw_by_register) for seed in range(100, 120))
+    assert sum(n for what, n in came.items() if "answers: True" in what) > 4, came
 
 
 @pytest.mark.parametrize("seed", range(40))
