@@ -167,29 +167,52 @@ ROUNDED = (
 )
 
 
+def write_many(folder: Path, random: Random) -> None:
+    """Rows of which many have one time; the last one closes all groups."""
+    rows, far = write(folder, random), random.choice([40, 3_000, 50_000])
+    for n, (ts, k, e, v) in enumerate(rows):
+        second = round((ts - START).total_seconds()) + random.randint(-far, far)
+        rows[n] = ts, k, e and START + timedelta(seconds=second // 20 * 20), v
+    rows.append((START + timedelta(days=9), 0, None, 0))
+    table = pq.read_table(folder / "m.parquet").schema.empty_table()
+    columns = {n: [row[i] for row in rows] for i, n in enumerate(table.column_names)}
+    pq.write_table(pa.table(columns, table.schema), folder / "m.parquet")
+
+
+def compare_all(ours: str, duck: str, folder: Path) -> None:
+    """Assert that all is told, in the end, that DuckDB answers."""
+    catalog, base = make_catalog(folder, STREAM), duckdb.connect()
+    base.execute(f"CREATE VIEW m AS FROM '{folder / 'm.parquet'}'")
+    asked = base.execute(duck).fetchall()
+    expected = sorted((tuple(map(plain, row)) for row in asked), key=str)
+    for size in (1, 1000):
+        made = replay(ours, catalog, folder / "out.parquet", size)
+        assert sorted((row[1:] for row in made), key=str) == expected
+
+
 @pytest.mark.parametrize(("ours", "duck"), ROUNDED)
 @pytest.mark.parametrize("seed", range(3))
 def test_limits_of_what_is_rounded(ours: str, duck: str | None, seed: int, tmp_path: Path) -> None:
-    """Groups are final when no row can come that meets them: all are told in the end."""
+    """Groups are final when no row can come that meets them."""
     random = Random(seed)
-    rows = [*write(tmp_path, random)]
-    far = random.choice([40, 3_000, 50_000])
-    for n, (ts, k, _, v) in enumerate(rows):  # many of one time
-        second = round((ts - START).total_seconds()) + random.randint(-far, far)
-        rows[n] = ts, k, START + timedelta(seconds=second // 20 * 20), v
-    rows.append((START + timedelta(days=9), 0, None, 0))
-    table = pq.read_table(tmp_path / "m.parquet").schema.empty_table()
-    columns = {n: [row[i] for row in rows] for i, n in enumerate(table.column_names)}
-    pq.write_table(pa.table(columns, table.schema), tmp_path / "m.parquet")
-    catalog, cut = make_catalog(tmp_path, STREAM), random.choice(CUTS).format(e="e")
+    write_many(tmp_path, random)
+    cut = random.choice(CUTS).format(e="e")
     text = f"SELECT {cut} AS c0, COUNT(*) AS c1, SUM(v) AS c2 FROM m WHERE {{}} GROUP BY {cut}"
-    base = duckdb.connect()
-    base.execute(f"CREATE VIEW m AS FROM '{tmp_path / 'm.parquet'}'")
-    asked = base.execute(text.format(duck or ours)).fetchall()
-    expected = sorted((tuple(map(plain, row)) for row in asked), key=str)
-    for size in (1, 1000):
-        made = replay(text.format(ours), catalog, tmp_path / "out.parquet", size)
-        assert sorted((row[1:] for row in made), key=str) == expected
+    compare_all(text.format(ours), text.format(duck or ours), tmp_path)
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_times_that_are_distinct(cut: str, tmp_path: Path) -> None:
+    """Each is told once, when it is over, in the words DISTINCT and GROUP BY."""
+    random = Random(cut)
+    write_many(tmp_path, random)
+    shown, near = cut.format(e="e"), "e > ts - INTERVAL '40' SECOND AND e <= ts"
+    for more in ("", ", k", ", v"):
+        where = f"FROM m WHERE {near}{random.choice(['', ' AND k > 0'])}"
+        text = f"SELECT DISTINCT {shown} AS c0{more} {where}"
+        compare_all(text, text, tmp_path)
+        grouped = f"SELECT {shown} AS c0{more} {where} GROUP BY {shown}{more}"
+        compare_all(grouped, grouped, tmp_path)
 
 
 LOW = "e > ts - INTERVAL '9' SECOND"
