@@ -139,7 +139,8 @@ ROWS = (
         ("c.h = b.h AND b.ts < c.ts AND a.ts > c.ts", "3"),
         # b need not have what c has, so that there may be several
         ("c.h = a.h AND c.ts > b.ts AND c.ts < a.ts AND c.g = 'x'", "None"),
-        ("c.ts > b.ts AND c.ts < a.ts", "None"),
+        # those of the last time before, whatever their key
+        ("c.ts > b.ts AND c.ts < a.ts", "20"),
     ],
 )
 def test_one_row_a_key_is_kept_where_it_is_the_latest(inner: str, rows: str) -> None:
