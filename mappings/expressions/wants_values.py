@@ -14,6 +14,11 @@ _STRICT = _COMPARE | {
     Function.ADD,
     Function.SUBTRACT,
     Function.MULTIPLY,
+    Function.DIVIDE,
+    Function.INTEGER_DIVIDE,
+    Function.FLOOR,
+    Function.CEIL,
+    Function.ROUND,
     Function.NEGATE,
     Function.ABS,
     Function.EPOCH_US,
@@ -21,6 +26,7 @@ _STRICT = _COMPARE | {
     Function.TRUNCATE,
     Function.BIN,
     Function.CAST,
+    Function.TRY_CAST,
 }
 """They are NULL where an argument is."""
 

@@ -23,6 +23,7 @@ from ontoweir.rewriter.model.aggregation import (
     AggregateKey,
     Aggregation,
 )
+from ontoweir.rewriter.phrasings.group_distinct import TIMED
 from ontoweir.rewriter.sessions.read_sessions import SqlSession
 from ontoweir.rewriter.syntax.name_items import write_name
 from ontoweir.rewriter.windows.read_sql_time import read_sql_time
@@ -121,7 +122,7 @@ class _Reader:
             self.trees.computed[name] = self._over_row(inner)
         if (having := self.tree.args.get("having")) is not None:
             self.trees.having = self._over_row(having.this, aliases=True)
-        if not self.aggregates and not final:
+        if not self.aggregates and not final and not self.tree.meta.get(TIMED):
             what = "GROUP BY without an aggregate"
             raise _beyond(self.tree, what, "write SELECT DISTINCT instead")
         if not self.aggregates:  # a group is there when it has a row

@@ -1,5 +1,6 @@
-"""Rows with the latest ones before them, in SPARQL: there is no other row between the two.
+"""Rows with the latest ones before them, of which it is said that no other row is between the two.
 
-Takes solutions with what must not be beside them; gives those whose earlier row is that of a
-relation that changes, as ASOF JOIN and LAG have it in SQL. The door is `meet_before`.
+Takes solutions of SPARQL with what must not be beside them, and gives those whose earlier row is
+that of a relation that changes; of SQL, NOT EXISTS as ASOF JOIN. The doors are `meet_before` and
+`join_between`.
 """

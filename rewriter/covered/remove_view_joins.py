@@ -121,9 +121,11 @@ def _is_met(rest: SpjQuery, view: View, views: Sequence[View], catalog: Catalog)
     """Whether each row of the rest of a query has one of the view, whose columns are the last
     outputs of the rest."""
     count = len(view.table.columns) + isinstance(view.table, Stream)
-    asked = replace(rest, outputs=rest.outputs[-count:], provenance=())
+    asked = replace(rest, outputs=rest.outputs[len(rest.outputs) - count :], provenance=())
     choices = expand_wholly(asked, views, MAX_CHOICES)
-    wanted = [made for made in map(_list_columns, view.branches) if made is not None]
+    listed = [made for made in map(_list_columns, view.branches) if made is not None]
+    # a branch of static relations alone has no time: it is beside those of the view's rows
+    wanted = [made for made in listed if len(made.outputs) == count]
     return choices is not None and all(
         any(_is_within(choice, branch, catalog) for branch in wanted) for choice in choices
     )

@@ -45,9 +45,9 @@ def require_all(
     conjuncts = [] if where is None else list(split_conjuncts(where.this))
     for name in key:
         if name not in never_null(stream) and not any(_says_value(c, name) for c in conjuncts):
-            raise _refuse(
-                place, f"{name}, which may be NULL, beside windows by other keys", name, why
-            )
+            said = "of which no condition says that it has a value"
+            what = f"a window by {name}, {said}, beside windows by other keys"
+            raise _refuse(place, what, name, why)
 
 
 def _refuse(place: "exp.Expr", what: str, name: str, why: str) -> SqlRefusal:

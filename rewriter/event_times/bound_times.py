@@ -1,14 +1,13 @@
 """How far from its row's timestamp a time of it lies, as a query's conditions say."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
 
 from ontoweir.mappings.model.catalog import (
     Catalog,
     Column,
-    DecimalType,
+    FloatType,
     IntType,
     Stream,
     TimestampType,
@@ -22,12 +21,11 @@ from ontoweir.mappings.model.expression import (
     conjuncts_of,
 )
 from ontoweir.mappings.model.preceding import Preceding
-from ontoweir.mappings.model.time_bucket import Moments
+from ontoweir.mappings.model.time_bucket import CalendarBuckets, FixedBuckets, Moments
 from ontoweir.rewriter.algebra.bound_differences import Limit, close_limits
+from ontoweir.rewriter.event_times.add_up import Sum, add_up
 from ontoweir.rewriter.model.spj import Attribute, Block, Compare, Constant, Op, SpjQuery
 
-Sum: TypeAlias = tuple[Mapping[str, Fraction], Fraction]
-"""So often each time, in µs since 1970, and a constant."""
 _OPS: dict[Function, Op] = {Function(op): op for op in Op if op is not Op.NE}
 
 
@@ -103,14 +101,18 @@ def _list_sums(
     if isinstance(condition.right, Constant):
         value = condition.right.value
         if value is True and condition.op is Op.EQ:
-            yield from _read(left)
+            yield from () if isinstance(left, Sum) else _read(left)
         elif not isinstance(value, (str, bool)):
-            yield from _compare(condition.op, left, Value(value, IntType()))
+            yield from _compare(condition.op, left, Value(value, _type_of(value)))
     elif (right := _expand(condition.right, alias, stream)) is not None:
         yield from _compare(condition.op, left, right)
 
 
-def _expand(attribute: Attribute, alias: str, stream: Stream) -> Expression | None:
+def _type_of(value: object) -> IntType | FloatType:
+    return FloatType() if isinstance(value, float) else IntType()
+
+
+def _expand(attribute: Attribute, alias: str, stream: Stream) -> Expression | Sum | None:
     """What a column is computed of (None: it is of another row, or not to be computed with)."""
     if attribute.alias != alias:
         return None
@@ -120,13 +122,23 @@ def _expand(attribute: Attribute, alias: str, stream: Stream) -> Expression | No
     return None if column is None else _compute(column, stream)
 
 
-def _compute(column: Column, stream: Stream) -> Expression | None:
+def _compute(column: Column, stream: Stream) -> Expression | Sum | None:
     if column.bucket is not None:
-        if column.bucket.buckets != Moments() or column.bucket.sliding is not None:
+        bucket = column.bucket
+        if bucket.ends or bucket.sliding is not None:
             return None
-        time = Field(stream.timestamp, TimestampType())
-        moved = Value(-column.bucket.behind_us, IntType())
-        return Call(Function.ADD_US, (time, moved), TimestampType())
+        time = Sum({stream.timestamp: Fraction(1)})
+        match bucket.buckets:
+            case Moments(after_us=0):
+                wide = 0
+            case FixedBuckets(width_us=width):
+                wide = width - 1
+            case CalendarBuckets(zone="UTC") as days:
+                wide = days.longest_us
+            case _:
+                return None
+        behind = Fraction(bucket.behind_us)
+        return time.widened(behind + wide, -behind)
     if column.expression is not None:
         return column.expression
     return Field(column.name, column.type)
@@ -139,75 +151,28 @@ def _read(condition: Expression) -> Iterator[tuple[str, str, Fraction]]:
             yield from _compare(op, *side.arguments)
 
 
-def _compare(op: Op, left: Expression, right: Expression) -> Iterator[tuple[str, str, Fraction]]:
-    if isinstance(left, Call) and left.function is Function.ABS and op in (Op.LT, Op.LE):
+def _compare(
+    op: Op, left: Expression | Sum, right: Expression | Sum
+) -> Iterator[tuple[str, str, Fraction]]:
+    absolute = isinstance(left, Call) and left.function is Function.ABS and op in (Op.LT, Op.LE)
+    if isinstance(left, Call) and absolute and not isinstance(right, Sum):
         yield from _compare(op, left.arguments[0], right)
         yield from _compare(Op.GE, left.arguments[0], Call(Function.NEGATE, (right,), right.type))
         return
-    mine, other = add_up(left), add_up(right)
+    mine = left if isinstance(left, Sum) else add_up(left)
+    other = right if isinstance(right, Sum) else add_up(right)
     if mine is None or other is None:
         return
-    both = _plus(mine, other, Fraction(-1))
     if op in (Op.LT, Op.LE, Op.EQ):
-        yield from _limit(both)
+        yield from _limit(mine.plus(other, -1))
     if op in (Op.GT, Op.GE, Op.EQ):
-        yield from _limit(_plus(({}, Fraction(0)), both, Fraction(-1)))
+        yield from _limit(other.plus(mine, -1))
 
 
 def _limit(of: Sum) -> Iterator[tuple[str, str, Fraction]]:
     """That a sum is at most 0, as one of two times: so much after the other, at most."""
-    times, constant = {n: k for n, k in of[0].items() if k}, of[1]
+    times = {n: k for n, k in of.times.items() if k}
     if len(times) != 2 or sum(times.values(), Fraction(0)):
         return
     (later, often), (earlier, _) = sorted(times.items(), key=lambda item: -item[1])
-    yield later, earlier, -constant / often
-
-
-def add_up(expression: Expression) -> Sum | None:
-    """Times, and differences of them, as a sum in µs, exactly (None: it is none)."""
-    match expression:
-        case Field(column=name, type=TimestampType()):
-            return {name: Fraction(1)}, Fraction(0)
-        case Value(value=value, type=IntType() | DecimalType()) if value is not None:
-            return {}, Fraction(str(value))
-        case Call(function=Function.EPOCH_US, arguments=(inner,)):
-            return add_up(inner)
-        case Call(function=Function.CAST, arguments=(inner,), type=IntType() | DecimalType()):
-            return add_up(inner) if _scale(expression) >= _scale(inner) else None  # it is rounded
-        case Call(function=Function.NEGATE, arguments=(inner,)):
-            made = add_up(inner)
-            return None if made is None else _plus(({}, Fraction(0)), made, Fraction(-1))
-        case Call(
-            function=Function.ADD_US | Function.ADD | Function.SUBTRACT as function,
-            arguments=(left, right),
-            type=TimestampType() | IntType() | DecimalType(),
-        ):
-            one, other = add_up(left), add_up(right)
-            if one is None or other is None or _scale(expression) < max(map(_scale, (left, right))):
-                return None
-            sign = -1 if function is Function.SUBTRACT else 1
-            return _plus(one, other, Fraction(sign))
-        case Call(
-            function=Function.MULTIPLY, arguments=(left, right), type=IntType() | DecimalType()
-        ):
-            one, other = add_up(left), add_up(right)
-            if one is None or other is None or (one[0] and other[0]):
-                return None
-            if _scale(expression) < _scale(left) + _scale(right):
-                return None
-            some, number = (other, one[1]) if not one[0] else (one, other[1])
-            return _plus(({}, Fraction(0)), some, number)
-        case _:
-            return None
-
-
-def _scale(expression: Expression) -> int:
-    """How many places a number has, behind the point."""
-    return expression.type.scale if isinstance(expression.type, DecimalType) else 0
-
-
-def _plus(one: Sum, other: Sum, often: Fraction) -> Sum:
-    times = dict(one[0])
-    for name, count in other[0].items():
-        times[name] = times.get(name, Fraction(0)) + often * count
-    return times, one[1] + often * other[1]
+    yield later, earlier, -of.low / often

@@ -4,7 +4,7 @@ from ontoweir.mappings.model.catalog import Column, DateType, TimestampType
 from ontoweir.mappings.model.expression import Call, Field, Function, Value
 
 _DAY_US = 86_400_000_000
-_WIDTHS_US = {
+WIDTHS_US = {
     "second": (1_000_000, 1_000_000),
     "minute": (60_000_000, 60_000_000),
     "hour": (3_600_000_000, 3_600_000_000),
@@ -25,7 +25,7 @@ def read_cut(column: Column) -> tuple[str, int, int] | None:
             function=Function.TRUNCATE,
             arguments=(Value(value=str() as unit), Field(column=of)),
         ):
-            return (of, *_WIDTHS_US[unit])
+            return (of, *WIDTHS_US[unit])
         case Call(
             function=Function.BIN,
             arguments=(Field(column=of), Value(value=int() as width), _),
@@ -36,6 +36,6 @@ def read_cut(column: Column) -> tuple[str, int, int] | None:
             arguments=(Field(column=of, type=TimestampType()),),
             type=DateType(),
         ):
-            return (of, *_WIDTHS_US["day"])
+            return (of, *WIDTHS_US["day"])
         case _:
             return None

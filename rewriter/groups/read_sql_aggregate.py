@@ -92,9 +92,11 @@ def _instead_of(call: "exp.Expr") -> str | None:
             )
         case exp.Mode():
             return (
-                "count each value by itself, GROUP BY it and a bucket of time, and rank the "
-                "counts: QUALIFY RANK() OVER (PARTITION BY date_trunc('hour', ts) ORDER BY "
-                "COUNT(*) DESC) = 1"
+                "of a column of one stream it is read, which is not declared nullable, beside no "
+                "other aggregate, of groups by columns and buckets of the timestamp; else count "
+                "each value by itself, GROUP BY it and a bucket of time, and rank the counts: "
+                "QUALIFY RANK() OVER (PARTITION BY date_trunc('hour', ts) ORDER BY COUNT(*) DESC) "
+                "= 1"
             )
         case exp.First() | exp.Last() if not call.find_ancestor(exp.Window):
             return (
@@ -158,6 +160,9 @@ def read_sql_aggregate(call: "exp.Expr") -> SqlAggregate:
         elif isinstance(call, (exp.First, exp.Last, exp.FirstValue, exp.LastValue)):
             least = "MIN" if isinstance(call, (exp.First, exp.FirstValue)) else "MAX"
             fix = f"write {least}_BY({show_sql(call.this)}, ts), of the stream's timestamp ts"
+        elif isinstance(call, (exp.ArgMin, exp.ArgMax)):
+            fix = "take it of the rows of one stream alone, or with inner joins of static "
+            fix += "relations; the latest row of another one is joined by ASOF LEFT JOIN"
         raise _beyond(call, f"{show_sql(call)} in SELECT", fix)
     argument = call.this
     if isinstance(argument, exp.Distinct):

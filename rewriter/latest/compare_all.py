@@ -1,5 +1,6 @@
 """Comparisons with all values of a subquery, with any of them, and with their number."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
@@ -126,8 +127,8 @@ def _name_columns(
 
 
 def _has_value(tree: "exp.Expr", select: "exp.Select", catalog: Catalog) -> bool:
-    """Whether it is the timestamp of a stream that a SELECT reads, or a column that is never NULL
-    in it."""
+    """Whether it is the timestamp of a stream that a SELECT reads, or a column of which WHERE wants
+    a value: what is not declared `nullable` may be NULL in rows, which no condition is true of."""
     from sqlglot import exp
 
     if not isinstance(tree, exp.Column):
@@ -140,7 +141,8 @@ def _has_value(tree: "exp.Expr", select: "exp.Select", catalog: Catalog) -> bool
     name = find_name(tree.name, [table.timestamp, *(c.name for c in table.columns)])
     if name is None or name == table.timestamp:
         return name is not None
-    return not lacks_values(table, alias, [name], select, list_tables(select, catalog))
+    null = replace(table, columns=tuple(replace(c, nullable=True) for c in table.columns))
+    return not lacks_values(null, alias, [name], select, list_tables(select, catalog))
 
 
 def _read_number(condition: "exp.Expr") -> "exp.Expr | None":

@@ -185,15 +185,15 @@ def _is_true(tree: "exp.Expr") -> bool:
 
 def _read_extreme(select: "exp.Select", join: "exp.Join", catalog: Catalog) -> None:
     if (compared := compare_greatest(select, join, catalog)) is not None:
-        _put(join, join.this, compared, "")
+        _put(join, join.this, compared, str(join.args.get("side") or ""))
 
 
 def compare_greatest(
     select: "exp.Select", join: "exp.Join", catalog: Catalog
 ) -> "list[exp.Expr] | None":
     """What compares the rows of `JOIN t ON t.k = s.k AND t.ts = (SELECT MAX(o.ts) FROM t AS o WHERE
-    o.k = s.k AND o.ts <= s.ts)`, where the latest of them is asked for: t.k = s.k, t.ts <= s.ts
-    (None: another join).
+    o.k = s.k AND o.ts <= s.ts)`, LEFT or inner, where the latest of them is asked for: t.k = s.k,
+    t.ts <= s.ts, which may be said of t, too (None: another join).
 
     Args:
         select: the query.
@@ -203,7 +203,8 @@ def compare_greatest(
     from sqlglot import exp
 
     table, on = join.this, join.args.get("on")
-    if not isinstance(table, exp.Table) or on is None or join.args.get("side"):
+    side = str(join.args.get("side") or "").upper()
+    if not isinstance(table, exp.Table) or on is None or side not in ("", "LEFT"):
         return None
     alias = table.alias_or_name
     stream = list_tables(select, catalog).tables.get(alias)
@@ -211,8 +212,9 @@ def compare_greatest(
         return None
     conjuncts = list(split_conjuncts(on))
     found = [c for c in conjuncts if isinstance(c, exp.EQ) and c.find(exp.Select) is not None]
-    rest = [c for c in conjuncts if c not in found]
-    if len(found) != 1 or not all(isinstance(c, exp.EQ) for c in rest):
+    said = [c for c in conjuncts if c not in found]
+    rest = [c for c in said if isinstance(c, exp.EQ)]
+    if len(found) != 1:
         return None
     sides = [found[0].this, found[0].expression]
     queries = [s.this for s in sides if isinstance(s, exp.Subquery)]
@@ -226,11 +228,30 @@ def compare_greatest(
     # what holds of the row holds of those that are looked at, and the other way round
     if {_sides(c) for c in inside if isinstance(c, exp.EQ)} != equal or len(times) != 1:
         return None
+    if any(_order(c) != _order(times[0]) for c in said if c not in rest):
+        return None
     return [*rest, *times] if _is_before(times[0], alias, stream.timestamp) else None
 
 
 def _sides(condition: "exp.Expr") -> frozenset[str]:
     return frozenset(s.sql("spark", normalize=True) for s in (condition.this, condition.expression))
+
+
+def _order(condition: "exp.Expr") -> tuple[str, str, str]:
+    """A comparison by order: the lesser side, the greater one, and how they are compared."""
+    from sqlglot import exp
+
+    if not isinstance(condition, exp.Binary):
+        return "", "", ""
+    left, right = (
+        s.sql("spark", normalize=True, identify=False).replace("`", "").lower()
+        for s in (condition.this, condition.expression)
+    )
+    turned: dict[type[exp.Expr], type[exp.Expr]] = {exp.GT: exp.LT, exp.GTE: exp.LTE}
+    kind: type[exp.Expr] = type(condition)
+    if kind in turned:
+        left, right, kind = right, left, turned[kind]
+    return left, right, kind.__name__
 
 
 def _read_greatest(

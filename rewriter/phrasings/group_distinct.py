@@ -2,8 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.model.catalog import Catalog, Stream, TimestampType
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
+from ontoweir.rewriter.joins.find_absence import split_conjuncts
+from ontoweir.rewriter.joins.latest_rows import resolve
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.mean_group import mean_group
 from ontoweir.rewriter.phrasings.group_parts import group_parts
@@ -12,6 +14,8 @@ from ontoweir.rewriter.windows.read_sql_grid import is_grid
 if TYPE_CHECKING:
     from sqlglot import exp
 
+TIMED = "grouped by another time of a row"
+"""What says so of a SELECT that has no aggregates (meta)."""
 _SLIDING = ("HOP", "CUMULATE", "HOP_START", "CUMULATE_START", "HOP_END", "CUMULATE_END")
 
 
@@ -20,8 +24,9 @@ def group_distinct(select: "exp.Select", catalog: Catalog) -> None:
     groups, has no aggregate, and no bucket or timestamp that groups are final by, let it be a
     SELECT DISTINCT; in place.
 
-    Both are the same rows. With a bucket they are final, each once, when it is over; without, each
-    is told when it is found.
+    Both are the same rows. With a bucket, or another time of a row that a condition compares with
+    its timestamp, they are final, each once, when it is over; without, each is told when it is
+    found.
 
     Args:
         select: its groups by parts of a time are by buckets already (`group_parts`).
@@ -47,9 +52,12 @@ def group_distinct(select: "exp.Select", catalog: Catalog) -> None:
     scope = list_tables(select, catalog)
     shown = [_name_plainly(item, scope) for item in shown]
     meant = [_name_plainly(mean_group(item, select, scope), scope) for item in group.expressions]
-    if all(m in shown for m in meant) and not any(_is_final(m, catalog, scope) for m in meant):
+    final = any(_is_final(m, catalog, scope) or _is_limited(m, select, scope) for m in meant)
+    if all(m in shown for m in meant) and not final:
         select.set("group", None)
         select.set("distinct", exp.Distinct())
+    elif all(m in shown for m in meant):
+        select.meta[TIMED] = any(_is_limited(m, select, scope) for m in meant)
 
 
 def _group(select: "exp.Select", catalog: Catalog) -> None:
@@ -67,10 +75,12 @@ def _group(select: "exp.Select", catalog: Catalog) -> None:
     made.set("group", exp.Group(expressions=keys))
     group_parts(made, catalog)
     scope = list_tables(select, catalog)
-    if not any(_is_bucket(key, scope) for key in made.args["group"].expressions):
+    keys = made.args["group"].expressions
+    if not any(_is_bucket(key, scope) or _is_limited(key, select, scope) for key in keys):
         return
     for name in ("distinct", "group", "expressions"):
         select.set(name, made.args.get(name))
+    select.meta[TIMED] = not any(_is_bucket(key, scope) for key in keys)
 
 
 def _is_bucket(key: "exp.Expr", scope: Scope) -> bool:
@@ -80,6 +90,31 @@ def _is_bucket(key: "exp.Expr", scope: Scope) -> bool:
     sliding = isinstance(key, exp.Anonymous) and key.name.upper() in _SLIDING
     return (sliding or is_grid(key)) and not all(
         _is_value(c, scope) for c in key.find_all(exp.Column)
+    )
+
+
+def _is_limited(key: "exp.Expr", select: "exp.Select", scope: Scope) -> bool:
+    """Whether it is another time of a row than its timestamp, or that cut to a unit, and a
+    condition compares both, so that it may be over."""
+    from sqlglot import exp
+
+    day = isinstance(key, exp.Cast) and key.to.this == exp.DataType.Type.DATE
+    where, columns = select.args.get("where"), list(key.find_all(exp.Column))
+    streams = [t for t in scope.tables.values() if isinstance(t, Stream)]
+    if where is None or len(columns) != 1 or len(streams) != 1 or select.parent is not None:
+        return False
+    if not (day or isinstance(key, exp.Column) or is_grid(key)):
+        return False
+    of = resolve(scope, columns[0])
+    table = None if of is None else scope.tables[of[0]]
+    column = None if of is None or not isinstance(table, Stream) else table.column(of[1])
+    if of is None or column is None or not isinstance(column.type, TimestampType):
+        return False
+    assert isinstance(table, Stream)
+    both = {of, (of[0], table.timestamp)}
+    return any(
+        both <= {resolve(scope, c) for c in condition.find_all(exp.Column)}
+        for condition in split_conjuncts(where.this)
     )
 
 

@@ -17,11 +17,13 @@ from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.around.join_one import open_numbered
 from ontoweir.rewriter.around.number_groups import number_groups
 from ontoweir.rewriter.around.unite_changing import unite_changing
+from ontoweir.rewriter.before.join_between import join_between
 from ontoweir.rewriter.beside.read_beside import read_beside
 from ontoweir.rewriter.blocks.make_absence import make_absence
 from ontoweir.rewriter.blocks.make_answers import add_blocks, make_answers
 from ontoweir.rewriter.buckets.refuse_ungrouped import refuse_ungrouped
 from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
+from ontoweir.rewriter.computed.keep_beside import keep_beside
 from ontoweir.rewriter.computed.keep_computed import keep_computed
 from ontoweir.rewriter.delays.delay_rows import delay_rows
 from ontoweir.rewriter.delays.hold_rows import hold_rows
@@ -120,6 +122,7 @@ def _parse(
     with place_errors(file, lambda: reader.statics):
         whole = spell_query(text, catalog)
         written, catalog, reader.statics = read_statics(whole, catalog)
+        written = join_between(written, catalog)
         catalog = begin_with(written, catalog)
         ties: tuple[str, ...] = ()
         if tied:
@@ -137,6 +140,7 @@ def _parse(
             spelled = limit_keys(nest_scalars(spelled, catalog, ever=True), catalog)
             kept = None if spelled == written else (spelled, catalog)
             kept = keep_computed(*(kept or (written, catalog)), reader.read_absence) or kept
+            kept = keep_beside(*(kept or (written, catalog)), reader.read_null) or kept
             kept = keep_groups(*(kept or (written, catalog)), reader.read_groups) or kept
             kept = open_for(*(kept or (written, catalog)), reader.read_rows) or kept
             if kept is None and not tied:
@@ -203,6 +207,19 @@ def _add_streams(catalog: Catalog, blocks: Sequence[Block]) -> Catalog:
     return replace(catalog, streams={**catalog.streams, **made}) if made else catalog
 
 
+def _let_be_null(catalog: Catalog) -> Catalog:
+    """The catalog, where all columns may be NULL."""
+    streams = {
+        name: replace(s, columns=tuple(replace(c, nullable=True) for c in s.columns))
+        for name, s in catalog.streams.items()
+    }
+    relations = {
+        name: replace(r, columns=tuple(replace(c, nullable=True) for c in r.columns))
+        for name, r in catalog.relations.items()
+    }
+    return replace(catalog, streams=streams, relations=relations)
+
+
 class _Reader:
     """Reads the SQL of a file; `blocks`: the queries that it reads the answers of; `statics`: the
     relations that are made of static ones for it."""
@@ -231,6 +248,14 @@ class _Reader:
         made = make_absence(trees, read, name, catalog)
         self.blocks.append(made.block)
         return (made.block.stream.name, made.columns), made.catalog
+
+    def read_null(
+        self, trees: AbsenceTrees, catalog: Catalog, name: str
+    ) -> tuple[StreamColumns, Catalog]:
+        """The same, whatever is NULL of the rows, which is shown, declared so or not."""
+        (made, columns), wide = self.read_absence(trees, _let_be_null(catalog), name)
+        streams = {**catalog.streams, made: wide.streams[made]}
+        return (made, columns), replace(catalog, streams=streams)
 
     def read_rows(
         self, tree: "exp.Select", catalog: Catalog, name: str

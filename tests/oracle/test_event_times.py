@@ -146,6 +146,75 @@ def test_groups_of_another_time_are_final_in_time(seed: int) -> None:
     check_here(seed)
 
 
+ROUNDED = (
+    ("CAST(e AS DATE) = CAST(ts AS DATE)", None),
+    ("CAST(ts AS DATE) = CAST(e AS DATE) AND e <= ts", None),
+    ("DATE_TRUNC('minute', e) = DATE_TRUNC('minute', ts)", None),
+    ("DATE_TRUNC('hour', e) = DATE_TRUNC('hour', ts) AND v > 1", None),
+    ("DATE_TRUNC('minute', e) BETWEEN ts - INTERVAL '1' MINUTE AND ts", None),
+    (
+        "TIMESTAMPDIFF(SECOND, e, ts) BETWEEN -3 AND 20",
+        "DATESUB('second', e, ts) BETWEEN -3 AND 20",
+    ),
+    ("ABS(TIMESTAMPDIFF(MINUTE, ts, e)) <= 0", "ABS(DATESUB('minute', ts, e)) <= 0"),
+    (
+        "TIMESTAMPDIFF(MINUTE, e, ts) = 1 AND e IS NOT NULL",
+        "DATESUB('minute', e, ts) = 1 AND e IS NOT NULL",
+    ),
+    ("DATEDIFF(ts, e) BETWEEN 0 AND 1", "DATEDIFF('day', e, ts) BETWEEN 0 AND 1"),
+    ("EXTRACT(EPOCH FROM ts - e) / 60 < 0.5 AND e <= ts", None),
+    ("FLOOR(EXTRACT(EPOCH FROM ts - e) / 20) = 1", None),
+)
+
+
+def write_many(folder: Path, random: Random) -> None:
+    """Rows of which many have one time; the last one closes all groups."""
+    rows, far = write(folder, random), random.choice([40, 3_000, 50_000])
+    for n, (ts, k, e, v) in enumerate(rows):
+        second = round((ts - START).total_seconds()) + random.randint(-far, far)
+        rows[n] = ts, k, e and START + timedelta(seconds=second // 20 * 20), v
+    rows.append((START + timedelta(days=9), 0, None, 0))
+    table = pq.read_table(folder / "m.parquet").schema.empty_table()
+    columns = {n: [row[i] for row in rows] for i, n in enumerate(table.column_names)}
+    pq.write_table(pa.table(columns, table.schema), folder / "m.parquet")
+
+
+def compare_all(ours: str, duck: str, folder: Path) -> None:
+    """Assert that all is told, in the end, that DuckDB answers."""
+    catalog, base = make_catalog(folder, STREAM), duckdb.connect()
+    base.execute(f"CREATE VIEW m AS FROM '{folder / 'm.parquet'}'")
+    asked = base.execute(duck).fetchall()
+    expected = sorted((tuple(map(plain, row)) for row in asked), key=str)
+    for size in (1, 1000):
+        made = replay(ours, catalog, folder / "out.parquet", size)
+        assert sorted((row[1:] for row in made), key=str) == expected
+
+
+@pytest.mark.parametrize(("ours", "duck"), ROUNDED)
+@pytest.mark.parametrize("seed", range(3))
+def test_limits_of_what_is_rounded(ours: str, duck: str | None, seed: int, tmp_path: Path) -> None:
+    """Groups are final when no row can come that meets them."""
+    random = Random(seed)
+    write_many(tmp_path, random)
+    cut = random.choice(CUTS).format(e="e")
+    text = f"SELECT {cut} AS c0, COUNT(*) AS c1, SUM(v) AS c2 FROM m WHERE {{}} GROUP BY {cut}"
+    compare_all(text.format(ours), text.format(duck or ours), tmp_path)
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_times_that_are_distinct(cut: str, tmp_path: Path) -> None:
+    """Each is told once, when it is over, in the words DISTINCT and GROUP BY."""
+    random = Random(cut)
+    write_many(tmp_path, random)
+    shown, near = cut.format(e="e"), "e > ts - INTERVAL '40' SECOND AND e <= ts"
+    for more in ("", ", k", ", v"):
+        where = f"FROM m WHERE {near}{random.choice(['', ' AND k > 0'])}"
+        text = f"SELECT DISTINCT {shown} AS c0{more} {where}"
+        compare_all(text, text, tmp_path)
+        grouped = f"SELECT {shown} AS c0{more} {where} GROUP BY {shown}{more}"
+        compare_all(grouped, grouped, tmp_path)
+
+
 LOW = "e > ts - INTERVAL '9' SECOND"
 
 
@@ -155,7 +224,9 @@ LOW = "e > ts - INTERVAL '9' SECOND"
         LOW,
         "e <= ts",
         "(EXTRACT(EPOCH FROM ts - e) < 9 OR k = 1) AND e <= ts",
-        "FLOOR(EXTRACT(EPOCH FROM ts - e)) = 0",
+        "TIMESTAMPDIFF(MINUTE, e, ts) < 3",
+        "DATE_TRUNC('hour', e) <= DATE_TRUNC('hour', ts)",
+        "FLOOR(EXTRACT(EPOCH FROM ts - e)) <> 0",
         "e < TIMESTAMP '2026-02-01' + INTERVAL '9' SECOND",
     ],
 )

@@ -220,7 +220,8 @@ def same(found: dict[Any, Any], expected: dict[Any, Any]) -> bool:
     if found.keys() != expected.keys():
         return False
     return all(
-        a == b or (isinstance(a, float) and b is not None and isclose(a, b, rel_tol=1e-12))
+        a == b
+        or (isinstance(a, float) and b is not None and isclose(a, b, rel_tol=1e-12, abs_tol=1e-15))
         for key, row in found.items()
         for a, b in zip(row, expected[key], strict=True)
     )

@@ -68,3 +68,14 @@ def test_nor_is_a_view_that_another_view_covers(tmp_path: Path) -> None:
 def test_others_are(maps: str, query: str, tmp_path: Path) -> None:
     found = read_tables(tmp_path, maps, query)
     assert any("C_members" in tables for tables in found), found
+
+
+@pytest.mark.parametrize(("table", "tables"), [("r", ["s"]), ("w", ["s", "static_K_members"])])
+def test_a_triple_that_all_rows_of_a_register_make(
+    table: str, tables: list[str], tmp_path: Path
+) -> None:
+    """Its view has no columns. That r has a row is sure, as those of s refer to one of it."""
+    logical = f'rr:logicalTable [ rr:tableName "{table}" ]'
+    more = f"<#K> {logical} ; rr:subjectMap [ rr:constant :k ; rr:class :K ] ."
+    query = "SELECT ?x ?v ?z { GRAPH ?t { ?z a :K . ?x :v ?v } }"
+    assert read_tables(tmp_path, ROWS + more, query) == [tables]
