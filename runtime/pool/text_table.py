@@ -144,7 +144,10 @@ class TextTable:
                 for piece in pieces
             ]
         else:
-            found = [look_up(piece.cast(TEXT)) for piece in pieces]
+            texts = [piece.cast(TEXT) for piece in pieces]
+            if len(pieces) > 1 and len(column) <= _SMALL:  # what each costs is more than a copy
+                texts = [pa.concat_arrays(texts)]
+            found = [look_up(piece) for piece in texts]
         return found[0] if len(found) == 1 else np.concatenate([*found, np.zeros(0, np.int64)])
 
     def _find(self, texts: "pa.LargeStringArray") -> Codes:

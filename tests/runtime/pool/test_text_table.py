@@ -13,7 +13,7 @@ from ontoweir.runtime.pool import text_table
 from ontoweir.runtime.pool.hash_texts import group_hashes, hash_texts
 from ontoweir.runtime.pool.string_pool import StringPool
 from ontoweir.runtime.pool.take_pieces import take_texts
-from ontoweir.runtime.pool.text_table import TEXT, TextTable
+from ontoweir.runtime.pool.text_table import TEXT, Codes, TextTable
 from ontoweir.runtime.sources.coded_texts import pick_rows
 
 PARTS = (
@@ -392,3 +392,30 @@ def test_numbers_of_hashes() -> None:
         coded = pa.array(hashes).dictionary_encode()
         assert groups.tolist() == coded.indices.to_pylist()
         assert hashes[firsts].tolist() == coded.dictionary.to_pylist()
+
+
+@given(COLUMNS, st.booleans(), st.sampled_from([3, 1 << 16]))
+def test_pieces_are_looked_up_as_the_column(
+    columns: list[list[str | None]], large: bool, small: int
+) -> None:
+    """Short columns in one piece, whatever pieces they come in."""
+    kind = TEXT if large else pa.string()
+    pieces = pa.chunked_array([pa.array(c, kind) for c in columns], kind)
+    known: dict[str, int] = {}
+    want = [-1 if t is None else known.setdefault(t, len(known)) for c in columns for t in c]
+    calls: list[int] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_table, "_SMALL", small)
+        plain = TextTable._add
+
+        def count(table: TextTable, texts: "pa.LargeStringArray") -> Codes:
+            calls.append(len(texts))
+            return plain(table, texts)
+
+        patch.setattr(TextTable, "_add", count)
+        table = TextTable()
+        assert table.add(pieces).tolist() == want
+    assert table.find(pieces).tolist() == want
+    assert table.texts.to_pylist() == list(known)
+    if len(pieces) <= small and columns:
+        assert calls == [len(pieces)]
