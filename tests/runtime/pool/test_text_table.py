@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ontoweir.runtime.pool import text_table
+from ontoweir.runtime.pool import take_pieces, text_table
 from ontoweir.runtime.pool.hash_texts import group_hashes, hash_texts
 from ontoweir.runtime.pool.string_pool import StringPool
 from ontoweir.runtime.pool.take_pieces import take_texts
@@ -374,13 +374,27 @@ def test_taken_texts_are_those_that_arrow_takes(
     texts: list[str], places: list[int], before: int
 ) -> None:
     """Of one length, which are picked as bytes, and of several."""
-    column = pa.array([*"xyz"[:before], *texts, "behind"], TEXT).slice(before, len(texts))
-    rows = np.array([place % len(texts) for place in places], dtype=np.int64)
-    taken = take_texts(column, rows)
-    taken.validate(full=True)
-    assert taken.equals(column.take(pa.array(rows)))
-    with pytest.raises(IndexError):
-        take_texts(column, np.append(rows, -1))
+    for kind in (TEXT, pa.string()):
+        column = pa.array([*"xyz"[:before], *texts, "behind"], kind).slice(before, len(texts))
+        rows = np.array([place % len(texts) for place in places], dtype=np.int64)
+        taken = take_texts(column, rows)
+        taken.validate(full=True)
+        assert taken.type == kind
+        assert taken.equals(column.take(pa.array(rows)))
+        with pytest.raises(IndexError):
+            take_texts(column, np.append(rows, -1))
+
+
+def test_what_a_column_does_not_hold_is_left_to_arrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts of 32 bits' places whose bytes need more: Arrow says so, nothing is cut."""
+    monkeypatch.setitem(take_pieces._MOST, pa.string(), 8)
+    asked = []
+    monkeypatch.setattr(take_pieces, "_as_texts", lambda *held: asked.append(held))
+    column = pa.array(["abcd", "efgh"])
+    assert take_texts(column, np.array([1, 0])).to_pylist() == ["efgh", "abcd"]
+    assert not asked
+    take_texts(column, np.array([1]))
+    assert asked
 
 
 def test_numbers_of_hashes() -> None:
