@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from ontoweir.checker.between.bound_begun import bound_begun
+from ontoweir.checker.between.lift_comparisons import lift_comparisons, read_compared
 from ontoweir.checker.between.split_between import split_between
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.mappings.model.catalog import Catalog
@@ -28,22 +29,39 @@ def count_between(
     """
     if all(block.absence is None for block in union.blocks):
         return union
-    blocks = tuple(
-        _count(block, union, catalog, statistics)
-        if block.stream.name in direct or union.distinct or block.union.distinct
-        else block
-        for block in union.blocks
-    )
-    return replace(union, blocks=blocks)
+    blocks = list[Block]()
+    for block in union.blocks:
+        if block.stream.name not in direct and not (union.distinct or block.union.distinct):
+            blocks.append(block)
+            continue
+        counted = _count(block, union, catalog, statistics)
+        if counted is None and _may_compare(block, union, direct):
+            lifted = lift_comparisons(block, catalog)
+            if lifted is not None:
+                comparing = read_compared(union, [lifted])
+                counted = _count(lifted, comparing, catalog, statistics)
+        blocks.append(counted or block)
+    return replace(read_compared(union, blocks), blocks=tuple(blocks))
 
 
-def _count(block: Block, union: SpjUnion, catalog: Catalog, statistics: Statistics) -> Block:
+def _may_compare(block: Block, union: SpjUnion, direct: Collection[str]) -> bool:
+    """Whether who reads a block's rows may leave some out: they are members of its matches alone,
+    and as many of them as there are."""
+    shaped = union.standing is not None or union.joined is not None
+    around = union.aggregation is not None and union.aggregation.around is not None
+    once = block.union.distinct and not union.distinct
+    return block.stream.name in direct and not (shaped or around or once)
+
+
+def _count(block: Block, union: SpjUnion, catalog: Catalog, statistics: Statistics) -> Block | None:
+    """The block whose answers are counted (None: these are no such answers, or need not be of few
+    values)."""
     once = union.distinct or block.union.distinct
     for near in (True, False):
         between = split_between(block, _list_read(block, union), catalog, near=near, once=once)
         if between is not None and bound_begun(between, catalog, statistics).bound is not None:
             return replace(block, between=between)
-    return block
+    return None
 
 
 def _list_read(block: Block, union: SpjUnion) -> Collection[str]:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
+from ontoweir.checker.between.align_hits import align_hits
 from ontoweir.checker.between.count_between import count_between
 from ontoweir.checker.between.reads_directly import reads_directly
 from ontoweir.checker.decide.bound_changes import bound_joined
@@ -142,7 +143,8 @@ def _check_blocks(
     meetings = [block.meeting for block in union.blocks]
     names = [block.stream.name for block in union.blocks]
     alone = {n for n in names if direct and reads_directly(n, meetings, union.views)}
-    written, union = union, count_between(union, catalog, known, alone)
+    written = align_hits(union)
+    union = count_between(written, catalog, known, alone)
     inner = [
         _check_blocks(query, catalog, known, timed, False, size, block.stream.name in alone)
         for block in union.blocks

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def group_times(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """`FROM job j LEFT JOIN part p ON … GROUP BY j.id, j.ts` for `GROUP BY j.id`, where a key says
     that each id has one row: the groups are the same, and final when no row of part may come any
-    more. In place.
+    more. So are those of a SELECT that another one reads in FROM. In place.
 
     Args:
         tree: the query, whose names are as they were written.
@@ -31,7 +31,8 @@ def group_times(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
 
 
 def _find_time(select: "exp.Select", catalog: Catalog) -> "exp.Expr | None":
-    """The time that groups have in common (None: it is not known, or grouped by)."""
+    """The time that groups have in common (None: it is not known, or grouped by; or groups are told
+    by it as they are)."""
     from sqlglot import exp
 
     group, start = select.args.get("group"), select.args.get("from_")
@@ -39,14 +40,12 @@ def _find_time(select: "exp.Select", catalog: Catalog) -> "exp.Expr | None":
     sides = {str(join.args.get("side") or "").upper() for join in joins}
     if group is None or start is None or len(group.args) != 1 or sides - {"", "LEFT"}:
         return None
-    if "LEFT" not in sides or not isinstance(start.this, exp.Table):
+    if not ("LEFT" in sides or _is_read(select)) or not isinstance(start.this, exp.Table):
         return None
     scope = list_tables(select, catalog)
-    alias = start.this.alias_or_name
-    stream = scope.tables.get(alias)
-    if not isinstance(stream, Stream) or stream.versions or len(scope.tables) <= len(joins):
+    if len(scope.tables) <= len(joins):
         return None
-    own: set[str] = set()
+    own: dict[str, set[str]] = {}
     for item in group.expressions:
         key = mean_group(item, select, scope).unnest()
         if not isinstance(key, exp.Column):
@@ -58,9 +57,26 @@ def _find_time(select: "exp.Select", catalog: Catalog) -> "exp.Expr | None":
         table = scope.tables[place.alias]
         if isinstance(table, Stream) and place.column == table.timestamp:
             return None
-        own |= {place.column} if place.alias == alias else set()
-    told = any({*known} <= own and _is_open(stream, known) for known in stream.keys)
-    return exp.column(stream.timestamp, alias, quoted=True) if told else None
+        own.setdefault(place.alias, set()).add(place.column)
+    for alias in [start.this.alias_or_name] if "LEFT" in sides else scope.tables:
+        stream = scope.tables.get(alias)
+        if isinstance(stream, Stream) and not stream.versions:
+            grouped = own.get(alias, set())
+            if any({*known} <= grouped and _is_open(stream, known) for known in stream.keys):
+                return exp.column(stream.timestamp, alias, quoted=True)
+    return None
+
+
+def _is_read(select: "exp.Select") -> bool:
+    """Whether another query reads its rows, in FROM, which are of no window."""
+    from sqlglot import exp
+
+    if select.find(exp.CurrentTimestamp, exp.Localtimestamp) is not None:
+        return False
+    around = select.parent
+    if isinstance(around, exp.CTE):
+        return True
+    return isinstance(around, exp.Subquery) and isinstance(around.parent, exp.From | exp.Join)
 
 
 def _is_open(stream: Stream, key: tuple[str, ...]) -> bool:

@@ -337,8 +337,8 @@ class Absence:
 @dataclass(frozen=True, slots=True)
 class Block:
     """A query whose answers are final, as a stream. `time`: a column, and how many µs after it each
-    is final (None: it follows from none); `absence`: which answers count (None: all; `between`: and
-    how they are counted); `meeting`: its rows meet a version, or others, and `union` joins them."""
+    is final (None: it follows from none); `absence`: which answers count (None: all; `between`: how
+    they are counted; `compared`: by readers); `meeting`: its rows meet others, joined in `union`"""
 
     stream: Stream
     union: "SpjUnion"
@@ -346,6 +346,7 @@ class Block:
     absence: Absence | None = None
     meeting: Meeting | Preceding | None = None
     between: "Between[SpjUnion] | None" = None
+    compared: tuple[Compare, ...] = ()
 
     @property
     def queries(self) -> "tuple[SpjUnion, ...]":

@@ -18,9 +18,8 @@ from tests.oracle.test_stacked_queries import Stacked
 _LOCAL = ("{0}.a > -2", "{0}.h = 1", "{0}.g IS NOT NULL", "{0}.a <> 0", "{0}.h IN (0, 1)")
 
 
-def _make_ending(random: Random, alias: str) -> tuple[str, str]:
-    """That no row came between: a join, and a condition."""
-    table = random.choice("stst")
+def _make_ending(random: Random, alias: str, table: str) -> tuple[str, str]:
+    """That no row of a table came between: a join, and a condition."""
     after, before = random.choice(["<", "<="]), random.choice(["<", "<="])
     conditions = [f"x.ts {after} {alias}.ts", f"{alias}.ts {before} y.ts"]
     for _ in range(random.choice([0, 1, 1, 2])):
@@ -43,9 +42,15 @@ def make_query(random: Random) -> Stacked:
     mine, other = random.choice("sst"), random.choice("stt")
     tables = f"{mine} AS x CROSS JOIN {other} AS y"
     conditions = [f"x.ts {random.choice(['<', '<', '<='])} y.ts"]
+    if random.random() < 0.2:
+        apart, op = random.randint(1, 2), random.choice(["<", "<="])
+        conditions.append(f"x.ts {op} y.ts - INTERVAL '{apart}' MICROSECOND")
     for _ in range(random.choice([0, 1, 1, 1, 2])):
         column = random.choice("hhga")
         conditions.append(f"x.{column} = y.{column}")
+    if random.random() < 0.35:
+        op, more = random.choice(["<", "<=", ">", "<>"]), random.choice(["", "", " + 1"])
+        conditions.append(f"x.{random.choice('aahg')} {op} y.{random.choice('aahg')}{more}")
     for alias in "xy":
         if random.random() < 0.3:
             conditions.append(random.choice(_LOCAL).format(alias))
@@ -56,11 +61,12 @@ def make_query(random: Random) -> Stacked:
         around.append(("z", "r"))
     joins = ""
     for number in range(random.choice([1, 1, 1, 2])):
-        join, condition = _make_ending(random, f"p{number}")
+        table = mine if random.random() < 0.4 else random.choice("st")
+        join, condition = _make_ending(random, f"p{number}", table)
         joins += join
         conditions.append(condition)
     every = [f"{alias}.{column}" for alias, table in around for column in HELD[table]]
-    shown = random.sample([*every, "y.ts"], k=random.randint(1, 3))
+    shown = random.sample([*every, "y.ts", "x.ts"], k=random.randint(1, 3))
     names = tuple(f"c{i}" for i in range(len(shown)))
     listed = ", ".join(f"{c} AS {n}" for c, n in zip(shown, names, strict=True))
     distinct = "DISTINCT " if random.random() < 0.25 else ""
@@ -97,6 +103,11 @@ def test_no_answer_is_there_more_than_once(seed: int) -> None:
         compare(Random(seed), Stacked(text, text, ("c0", "c1")), frozenset())
 
 
+_RATE = CATALOG.streams["s"].max_per_timestamp or 0
+_LAST = (
+    "FROM s AS x JOIN t AS y ON x.h = y.h AND x.ts < y.ts WHERE NOT EXISTS "
+    "(SELECT 1 FROM s AS z WHERE z.h = x.h AND z.ts > x.ts AND z.ts < y.ts)"
+)
 _FROM = "FROM s AS x JOIN t AS y ON x.h = y.h AND x.ts < y.ts WHERE "
 _BETWEEN = "NOT EXISTS (SELECT 1 FROM t AS z WHERE z.h = x.h AND z.ts > x.ts AND z.ts < y.ts)"
 
@@ -109,6 +120,12 @@ _BETWEEN = "NOT EXISTS (SELECT 1 FROM t AS z WHERE z.h = x.h AND z.ts > x.ts AND
         (f"SELECT x.a, y.a, y.ts {_FROM}{_BETWEEN}", 21),
         (f"SELECT y.a {_FROM}{_BETWEEN.replace('z.h = x.h AND ', '')}", 3),
         (f"SELECT x.h, y.a {_FROM}{_BETWEEN} AND {_BETWEEN.replace('FROM t', 'FROM s')}", 3),
+        (f"SELECT x.h, y.a {_FROM}x.a < y.a AND {_BETWEEN}", 21),
+        (f"SELECT x.h, y.a {_FROM}x.a <= y.a + 1 AND {_BETWEEN}", 21),
+        (f"SELECT x.ts, x.f, y.a {_LAST}", 3 * _RATE),
+        (f"SELECT x.ts, y.a {_LAST.replace('z.h = x.h', 'z.h = y.h')}", 3 * _RATE),
+        (f"SELECT x.ts, x.f, y.a {_LAST.replace('z.h = x.h AND ', '')}", _RATE),
+        (f"SELECT x.ts, y.a {_LAST} AND x.a > 0 AND x.f < y.a", 3 * _RATE),
     ],
 )
 def test_what_is_kept_is_a_count_for_each_different_row(text: str, rows: int) -> None:
@@ -123,9 +140,11 @@ def test_what_is_kept_is_a_count_for_each_different_row(text: str, rows: int) ->
     [
         f"SELECT x.f, y.a {_FROM}{_BETWEEN}",
         f"SELECT x.ts, y.a {_FROM}{_BETWEEN}",
+        f"SELECT x.ts, y.a {_LAST.replace('z.h = x.h', 'z.h = x.h AND z.a > 0')}",
+        f"SELECT x.ts, y.a {_LAST.replace('z.h = x.h', 'z.g = x.g')}",  # which may be NULL
         f"SELECT x.h, y.a {_FROM}{_BETWEEN.replace('z.h = x.h', 'z.h = x.h AND z.a < x.a')}",
         f"SELECT x.h, y.a {_FROM}{_BETWEEN.replace('z.h = x.h', 'z.h = x.h AND z.a = y.a')}",
-        f"SELECT x.h, y.a {_FROM}x.a < y.a AND {_BETWEEN}",
+        f"SELECT x.h, y.a {_FROM}x.f < y.a AND {_BETWEEN}",
         (
             f"SELECT x.h, y.a {_FROM}"
             + _BETWEEN.replace("z.ts > x.ts", "z.ts > x.ts + INTERVAL '2' MICROSECOND")

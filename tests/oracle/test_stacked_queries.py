@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import event, given
 
+from ontoweir.checker.between.lift_comparisons import read_compared
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Tier, Verdict
 from ontoweir.errors import QueryError
@@ -257,6 +258,7 @@ def count(rows: list[dict[str, Any]], names: tuple[str, ...]) -> Counter[Any]:
 
 
 def make_job(verdict: Verdict, union: SpjUnion, catalog: Catalog) -> QueryJob:
+    union = read_compared(union, verdict.union.blocks)
     return replace(plan_job(verdict, catalog), union=union)
 
 

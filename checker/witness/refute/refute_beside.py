@@ -15,6 +15,7 @@ from ontoweir.checker.witness.confirm.confirm_beside import can_confirm
 from ontoweir.checker.witness.confirm.read_answers import open_answers
 from ontoweir.checker.witness.evaluate_naively import counting_steps
 from ontoweir.checker.witness.find_witness import find_witness
+from ontoweir.checker.witness.refute.avoid_rows import avoid_rows
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.add_views import extend_catalog
@@ -39,7 +40,8 @@ def refute_beside(
         catalog = extend_catalog(catalog, query)
     parts = [replace(part.hits, distinct=True) for part in block.absence.parts]
     opened = open_answers(union)
-    parts += [] if opened is None else [opened]
+    if opened is not None:
+        parts += [opened, *avoid_rows(opened, block.absence, block.union)]
     try:
         with counting_steps():
             found = (_refute(part, union, catalog, known, size) for part in parts)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ontoweir.checker.between.lift_comparisons import read_compared
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.model.plan import Bound
 from ontoweir.checker.verdict.verdict import Tier, Verdict
@@ -232,7 +233,7 @@ def make_job(
         raise refusal(compiled, refined)
     whole = replace(
         plan_job(refined, catalog),
-        union=compiled.union,
+        union=read_compared(compiled.union, refined.union.blocks),
         plans=plans,
         bound=bound,
         declarations=verdict.declarations,
@@ -269,7 +270,7 @@ def _make_spilling(spared: "Spared", ruled: Verdict, known: Statistics, emit: Em
     made = plan_spilling(spared, ruled, known, changing=emit in CHANGING)
     return replace(
         plan_job(ruled, spared.catalog),
-        union=spared.union,
+        union=read_compared(spared.union, ruled.union.blocks),
         plans=made.found.plans,
         bound=made.bound,
         declarations=ruled.declarations,

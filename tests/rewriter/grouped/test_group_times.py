@@ -62,3 +62,34 @@ def test_keys_of_few_values_stay() -> None:
     streams = {**CATALOG.streams, "s": replace(CATALOG.streams["s"], keys=(("h",),))}
     told = tree.sql(dialect="spark")
     assert group_times(tree, replace(CATALOG, streams=streams)).sql(dialect="spark") == told
+
+
+INNER = "SELECT x.h, COUNT(*) AS n FROM s AS x JOIN t AS y ON y.h = x.h GROUP BY x.h"
+
+
+@pytest.mark.parametrize(
+    "around",
+    ["SELECT q.n FROM ({0}) AS q", "WITH q AS ({0}) SELECT q.n FROM q JOIN t ON t.h = q.h"],
+)
+def test_of_what_another_query_reads_it_is_added(around: str) -> None:
+    told = _parse(around.format(f"{INNER}, `x`.`ts`")).sql(dialect="spark")
+    assert group_times(_parse(around.format(INNER)), KEYED).sql(dialect="spark") == told
+    other = INNER.replace("s AS x JOIN t AS y", "t AS y JOIN s AS x")
+    told = _parse(around.format(f"{other}, `x`.`ts`")).sql(dialect="spark")
+    assert group_times(_parse(around.format(other)), KEYED).sql(dialect="spark") == told
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"SELECT a FROM s WHERE h IN ({INNER})",
+        f"SELECT q.n FROM ({INNER.replace('GROUP BY x.h', 'GROUP BY y.h')}) AS q",
+        (
+            "SELECT q.n FROM (SELECT x.h, COUNT(*) AS n FROM s AS x WHERE x.ts > "
+            "CURRENT_TIMESTAMP - INTERVAL '1' HOUR GROUP BY x.h) AS q"
+        ),
+    ],
+)
+def test_of_others_it_is_not(text: str) -> None:
+    told = _parse(text).sql(dialect="spark")
+    assert group_times(_parse(text), KEYED).sql(dialect="spark") == told

@@ -48,7 +48,9 @@ from ontoweir.rewriter.delays.hold_set import hold_set
 from ontoweir.rewriter.expressions.attach_computation import SeveralRowsError
 from ontoweir.rewriter.grouped.filter_groups import filter_groups
 from ontoweir.rewriter.grouped.hide_keys import hide_keys
+from ontoweir.rewriter.grouped.time_groups import RowGroups, is_of_row, time_groups
 from ontoweir.rewriter.lasting.imply_named import imply_named
+from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.ranked.split_limit import split_limit
@@ -145,6 +147,17 @@ def _compile_opened(
     if (around := hide_keys(text)) is not None:
         with suppress(QueryError):
             return _compile_said(workspace, text, name, file, catalog)
+    known = catalog or workspace.project.catalog
+
+    def is_one_time(groups: RowGroups) -> bool:
+        with suppress(QueryError):
+            union = _compile_said(workspace, groups.pattern, name, file, known).union
+            return is_of_row(union, groups, extend_catalog(known, union))
+        return False
+
+    if (timed := time_groups(around or text, is_one_time)) is not None:
+        with suppress(QueryError):
+            return _compile_said(workspace, timed, name, file, catalog)
     return _compile_said(workspace, around or text, name, file, catalog)
 
 
