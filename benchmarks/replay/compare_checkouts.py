@@ -9,7 +9,8 @@ in their place: shapes, rows and queries of it, over Parquet. Both checkouts and
 REPEAT times, each time in a new process that replays the same history twice (and before that once,
 so that it is verified): the first of the two is what a command has to do besides
 its imports, the second finds memory that is there. Printed are the least CPU milliseconds of both,
-and the least peak of memory above what the imports take, in MB. Answers are compared: those of both
+with those of processes that were started, and the least peak of memory above what the imports take,
+in MB. Answers are compared: those of both
 checkouts must be the same. Exits with 1 if they are not.
 """
 
@@ -19,13 +20,12 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
 import duckdb
 from matrix_data import BY_HAND, QUERIES, Case, make_case
-from replay_matrix import _forget_peak, _peak
+from replay_matrix import _forget_peak, _peak, cpu_time
 
 _UUIDS, _MANY = Case("parquet", "uuid", 2_000_000), Case("parquet", "uuid", 5_000_000)
 _TEXT, _CSV = Case("parquet", "text", 2_000_000), Case("csv", "text", 2_000_000)
@@ -69,9 +69,9 @@ def measure(way: str, folder: Path, query: str, output: Path) -> None:
     _forget_peak()
     idle, work = _peak(), []
     for _ in range(_TWICE):
-        used = time.process_time()
+        used = cpu_time()
         run()
-        work.append(time.process_time() - used)
+        work.append(cpu_time() - used)
     print(json.dumps({"cpu": work, "mb": (_peak() - idle) / 1024}))
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import pyarrow as pa
 
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.division.division import Division
 from ontoweir.runtime.ingest.admit_rows import Admitted
+from ontoweir.runtime.sources.coded_texts import pick_rows
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.times.steps import Steps
 
@@ -31,24 +31,14 @@ def divide_rows(
 
 
 def _divide(division: Division, history: History, rows: Admitted) -> list[Admitted]:
-    """A stream's rows by part: they are sorted by it once, and cut."""
-    place = _find(division, history, rows)
-    order = np.argsort(place, kind="stable")  # of such short numbers by radix
-    ends = np.searchsorted(place[order], np.arange(division.parts + 1))
-    times, table = rows.times[order], rows.table.take(pa.array(order))
+    """A stream's rows by part."""
+    place, times = _find(division, history, rows), rows.times
     divided = []
-    for start, stop in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
-        mine = times[start:stop]
-        divided.append(
-            Admitted(
-                Steps(mine, rows.steps.step_us),
-                mine,
-                table.slice(start, stop - start),
-                stop - start,
-                {},
-                filled=rows.filled,
-            )
-        )
+    for part in range(division.parts):
+        mine = np.flatnonzero(place == part)
+        stamps = times[mine]
+        steps, table = Steps(stamps, rows.steps.step_us), pick_rows(rows.table, mine)
+        divided.append(Admitted(steps, stamps, table, len(mine), {}, filled=rows.filled))
     return divided
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ontoweir.runtime.columnar.frame import Array, Frame, Name, concat
 from ontoweir.runtime.kept.hash_rows import hash_rows
-from ontoweir.runtime.kept.sorted_runs import SortedRuns
+from ontoweir.runtime.kept.sorted_runs import SortedRuns, sort_distinct
 
 _SPARE = 1 << 12
 """Entries of an index that may be of no row, beside as many as there are rows."""
@@ -161,8 +161,14 @@ class KeptRows:
         if not names:
             return np.arange(self.rows)
         columns = self._columns(names, wanted)
-        hashes = np.unique(_hash(wanted, columns))
-        places = np.unique(store.index(columns).find(hashes))
+        hashes = sort_distinct(_hash(wanted, columns))
+        return self._pick(store, columns, hashes, store.index(columns).find(hashes))
+
+    def _pick(
+        self, store: _Store, columns: tuple[_Column, ...], hashes: Array, entries: Array
+    ) -> Array:
+        """Of the places of entries with some hashes, those of rows that still have them."""
+        places = sort_distinct(entries)
         places = places[: np.searchsorted(places, self.rows)]
         if not len(places):
             return places
@@ -177,10 +183,14 @@ class KeptRows:
         columns = self._columns(names, wanted)
         if not columns:
             return self.frame()
-        hashes = np.unique(_hash(wanted, columns))
+        hashes = sort_distinct(_hash(wanted, columns))
         store = self._latest()
-        if store.index(columns).count(hashes) * _MANY > self.rows:
+        index = store.index(columns)
+        located = index.locate(hashes)
+        if sum(int(length.sum()) for _, length in located) * _MANY > self.rows:
             return self.frame()
+        if self._store is store:
+            return store.take(self._pick(store, columns, hashes, index.take(located)))
         after = self._after
         if self._store is None and after is not None and after._store is store:
             return self._look_back(names, wanted, after, store)
@@ -224,7 +234,7 @@ class KeptRows:
         if store.due is None or len(store.due) > 2 * self.rows + _SPARE:
             store.due = SortedRuns()
             store.due.add(when(self.frame()), np.arange(self.rows))
-        places = np.unique(store.due.up_to(now))
+        places = sort_distinct(store.due.up_to(now))
         places = places[: np.searchsorted(places, self.rows)]
         return places[when(store.take(places)) <= now]
 
@@ -243,6 +253,10 @@ class KeptRows:
             now: nothing is due by now any more (None: nothing is ever due).
         """
         store = self._root()
+        if not len(places) and not frame.rows:
+            if store.due is not None and now is not None:
+                store.due.drop(now)
+            return self
         kinds = {n: _kind(c, frame[n]) for n, c in store.columns.items()}
         if frame.rows and any(k != store.columns[n].dtype for n, k in kinds.items()):
             wider = {n: c.astype(kinds[n]) for n, c in self.frame().columns.items()}

@@ -1,8 +1,10 @@
 """Numbers with the places of rows, in sorted runs that are merged as they grow."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from ontoweir.runtime.columnar.frame import Array, expand
+from ontoweir.runtime.columnar.frame import Array, expand, starts_of_runs
 
 _MERGE = 2
 """Of two neighbours, the first run is at least so many times as long as the second one."""
@@ -39,20 +41,23 @@ class SortedRuns:
 
     def find(self, numbers: Array) -> Array:
         """The places of all entries with one of some distinct numbers; places may repeat."""
-        found = [np.zeros(0, dtype=np.int64)]
-        for mine, places in self._runs:
-            start = np.searchsorted(mine, numbers, side="left")
-            stop = np.searchsorted(mine, numbers, side="right")
-            found.append(places[expand(start, stop - start)[1]])
-        return np.concatenate(found)
+        return self.take(self.locate(numbers))
 
-    def count(self, numbers: Array) -> int:
-        """How many entries have one of some distinct numbers."""
-        found = 0
+    def locate(self, numbers: Array) -> "list[tuple[Array, Array]]":
+        """Where the entries with some distinct numbers, in order, are in each run: from where on,
+        and how many."""
+        located = []
         for mine, _ in self._runs:
-            found += int(np.searchsorted(mine, numbers, side="right").sum())
-            found -= int(np.searchsorted(mine, numbers, side="left").sum())
-        return found
+            start = np.searchsorted(mine, numbers, side="left")
+            located.append((start, np.searchsorted(mine, numbers, side="right") - start))
+        return located
+
+    def take(self, located: "Sequence[tuple[Array, Array]]") -> Array:
+        """The places of the entries that were located."""
+        found = [np.zeros(0, dtype=np.int64)]
+        for (_, places), (start, length) in zip(self._runs, located, strict=True):
+            found.append(places[expand(start, length)[1]])
+        return np.concatenate(found)
 
     def up_to(self, number: int) -> Array:
         """The places of all entries whose number is not greater; places may repeat."""
@@ -75,3 +80,11 @@ def _merge(first: tuple[Array, Array], second: tuple[Array, Array]) -> tuple[Arr
     """Two runs as one."""
     at = np.searchsorted(first[0], second[0], side="right")
     return np.insert(first[0], at, second[0]), np.insert(first[1], at, second[1])
+
+
+def sort_distinct(numbers: Array) -> Array:
+    """Distinct whole numbers, in order: by sorting, which for these takes numpy a tenth of the time
+    that its table of those seen does."""
+    ordered = np.sort(numbers)
+    distinct: Array = ordered[starts_of_runs(ordered)]
+    return distinct

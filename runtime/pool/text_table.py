@@ -144,7 +144,10 @@ class TextTable:
                 for piece in pieces
             ]
         else:
-            found = [look_up(piece.cast(TEXT)) for piece in pieces]
+            texts = [piece.cast(TEXT) for piece in pieces]
+            if len(pieces) > 1 and len(column) <= _SMALL:  # what each costs is more than a copy
+                texts = [pa.concat_arrays(texts)]
+            found = [look_up(piece) for piece in texts]
         return found[0] if len(found) == 1 else np.concatenate([*found, np.zeros(0, np.int64)])
 
     def _find(self, texts: "pa.LargeStringArray") -> Codes:
@@ -267,20 +270,24 @@ def take_rows(column: "pa.Array | pa.ChunkedArray", rows: Codes) -> "pa.Array | 
     """The rows at an ascending index, each chunk with its own: Arrow makes one of all chunks first,
     whose dictionaries it would unite."""
     if not isinstance(column, pa.ChunkedArray):
-        return column.take(pa.array(rows))
+        return _take(column, rows)
     if column.num_chunks < 2:
-        pieces = [piece.take(pa.array(rows)) for piece in column.chunks]
-        return pa.chunked_array(pieces, column.type)
+        return pa.chunked_array([_take(piece, rows) for piece in column.chunks], column.type)
     starts = np.cumsum([0, *map(len, column.chunks)])
     cuts = np.searchsorted(rows, starts)
     pieces = [
-        piece.take(pa.array(rows[first:last] - start))
+        _take(piece, rows[first:last] - start)
         for piece, start, first, last in zip(
             column.chunks, starts[:-1], cuts[:-1], cuts[1:], strict=True
         )
         if last > first
     ]
     return pa.chunked_array(pieces or [column.chunk(0).slice(0, 0)], column.type)
+
+
+def _take(piece: "pa.Array", rows: Codes) -> "pa.Array":
+    texts = pa.types.is_string(piece.type) or pa.types.is_large_string(piece.type)
+    return take_texts(piece, rows) if texts else piece.take(pa.array(rows))
 
 
 def _equal(left: "pa.Array", right: "pa.Array") -> NDArray[np.bool_]:

@@ -18,7 +18,7 @@ from typing import Any
 from ontoweir.run.run_options import RunOptions
 from ontoweir.run.run_queries import run_queries
 from ontoweir.runtime.live.parts import spark_parts
-from ontoweir.runtime.live.parts.run_part import run_part
+from ontoweir.runtime.live.parts.run_part import OfferedTasks, run_offered
 from tests.java_archive import EXECUTORS
 from tests.runtime.kill_at import kill_at
 from tests.runtime.live.test_run_live import open_queries
@@ -29,8 +29,10 @@ NAMES = ("matches", "sums")
 """The queries."""
 
 
-def run_and_die(run: str, packed: Mapping[str, Any], task: bytes) -> bytes:
-    """Take the place of run_part in a worker."""
+def run_and_die(
+    run: str, packed: Mapping[str, Any], offered: OfferedTasks, slot: int
+) -> tuple[int, bytes]:
+    """Take the place of run_offered in a worker."""
     from pyspark import TaskContext
 
     context = TaskContext.get()
@@ -46,7 +48,7 @@ def run_and_die(run: str, packed: Mapping[str, Any], task: bytes) -> bytes:
     if context.attemptNumber() < ATTEMPTS and context.stageId() == 0:
         kill_at("in-kernel", Random(place).randint(1, 40), die)
     try:
-        return run_part(run, packed, task)
+        return run_offered(run, packed, offered, slot)
     finally:
         sys.setprofile(None)
 
@@ -61,7 +63,7 @@ def main() -> None:
     settings = {"spark.master": "local-cluster[2,1,512]", "spark.executor.memory": "512m"}
     settings |= EXECUTORS
     workspace, compiled = open_queries(folder, list(NAMES))
-    vars(spark_parts)["run_part"] = run_and_die
+    vars(spark_parts)["run_offered"] = run_and_die
     options = RunOptions(
         folder / "check", folder / "out", once=True, progress=False, spark=settings, parts=2
     )

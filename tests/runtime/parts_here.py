@@ -2,7 +2,7 @@
 
 import pickle
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from ontoweir.checker.decide.check_query import check_query
 from ontoweir.errors import QueryError
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 from ontoweir.runtime.engine.query_job import QueryJob
+from ontoweir.runtime.live.model.divided_state import PartName
 from ontoweir.runtime.live.model.live_job import LiveJob
 from ontoweir.runtime.live.parts.divide_queries import PartsWanted, divide_queries
 from ontoweir.runtime.live.parts.part_task import list_histories
@@ -59,8 +60,8 @@ def divide(job: LiveJob, query: QueryJob, parts: int, folder: Path) -> LiveJob |
     packed = {"q": SimpleNamespace(value=pickle.dumps(work))}
     run = uuid.uuid4().hex
 
-    def run_parts(given: Sequence[bytes]) -> Sequence[bytes]:
-        return [run_part(run, packed, task) for task in given]
+    def run_parts(given: Mapping[PartName, bytes]) -> Mapping[PartName, bytes]:
+        return {part: run_part(run, packed, task) for part, task in given.items()}
 
     return replace(divided, run_parts=run_parts)
 

@@ -38,19 +38,18 @@ def encode_change(before: pa.Table, after: pa.Table) -> bytes | None:
     if after.num_rows < rows or after.schema != before.schema:
         return None
     head = after.slice(0, rows)
+    other: pa.Array | None = None
     try:
-        changed = [
-            _differ(one.combine_chunks(), two.combine_chunks())
-            for one, two in zip(before.columns, head.columns, strict=True)
-        ]
+        for one, two in zip(before.columns, head.columns, strict=True):
+            if not _is_same(one, two):
+                more = _differ(one.combine_chunks(), two.combine_chunks())
+                other = more if other is None else pc.or_(other, more)
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
         return None
-    if not changed:
+    if not before.num_columns:
         return None
-    other = changed[0]
-    for more in changed[1:]:
-        other = pc.or_(other, more)
-    places = pc.indices_nonzero(other).cast(pa.int64())
+    none = pa.array([], pa.int64())
+    places = none if other is None else pc.indices_nonzero(other).cast(pa.int64())
     fresh = pa.array(np.arange(rows, after.num_rows, dtype=np.int64))
     if _MOST * (len(places) + len(fresh)) > after.num_rows:
         return None
@@ -58,6 +57,18 @@ def encode_change(before: pa.Table, after: pa.Table) -> bytes | None:
     if not len(numbers) and after.schema.equals(before.schema, check_metadata=True):
         return b""
     return encode_table(after.take(numbers).append_column(_ROW, numbers))
+
+
+def _is_same(one: pa.ChunkedArray, two: pa.ChunkedArray) -> bool:
+    """Whether two columns are one and the same memory, so that they need not be compared."""
+    if one.type != two.type or one.num_chunks != 1 or two.num_chunks != 1:
+        return False
+    first, second = one.chunk(0), two.chunk(0)
+    held, other = (
+        [None if b is None else (b.address, b.size) for b in c.buffers()] for c in (first, second)
+    )
+    plain = pa.types.is_primitive(one.type)  # what has a dictionary, or parts, has more memory
+    return plain and held == other and (first.offset, len(first)) == (second.offset, len(second))
 
 
 def _differ(one: pa.Array, two: pa.Array) -> pa.Array:

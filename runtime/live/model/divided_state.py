@@ -67,8 +67,11 @@ class DividedState:
         return sum(rows for rows, _ in sizes), sum(size for _, size in sizes)
 
 
-RunParts: TypeAlias = Callable[[Sequence[bytes]], Sequence[bytes]]
-"""Runs tasks, each given as bytes, wherever they run; what they return, in their order."""
+PartName: TypeAlias = tuple[str, int]
+"""A query, and the number of one of its parts."""
+
+RunParts: TypeAlias = Callable[[Mapping[PartName, bytes]], Mapping[PartName, bytes]]
+"""Runs the tasks of a step, each of which advances a part: what each returns."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,16 +42,16 @@ def advance_parts(
     ]
     if not divided:
         return {}
-    tasks = [
-        pickle.dumps(task)
+    tasks = {
+        (query.name, task.part): pickle.dumps(task)
         for query, held in divided
         for task in _make_tasks(job, query, held, admitted, now_us)
-    ]
+    }
     assert job.run_parts is not None
-    outcomes = iter([unpack_outcome(packed) for packed in job.run_parts(tasks)])
+    outcomes = job.run_parts(tasks)
     made = {}
     for query, held in divided:
-        mine = [next(outcomes) for _ in held.parts]
+        mine = [unpack_outcome(outcomes[query.name, n]) for n in range(len(held.parts))]
         tables = [decode_table(o.answers) for o in mine if o.answers]
         answers = query.schema.empty_table()
         if tables:

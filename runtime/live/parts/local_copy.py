@@ -19,9 +19,15 @@ _PLACES = "SPARK_LOCAL_DIRS"
 """Where Spark says to its workers which folders are for what is in the way when it stops."""
 
 
-def keep_copy(part: str, version: str, tables: Mapping[str, KeptTable]) -> None:
+def keep_copy(
+    part: str,
+    version: str,
+    tables: Mapping[str, KeptTable],
+    before: tuple[str, Mapping[str, KeptTable]],
+) -> None:
     """Write the large tables of a part, and remove the copy before; where that is not possible
-    there is no copy."""
+    there is no copy. `before`: the version and tables that these came of: the files of those that
+    are the same are taken from their copy."""
     place = _place(part)
     if place is None:
         return
@@ -32,6 +38,10 @@ def keep_copy(part: str, version: str, tables: Mapping[str, KeptTable]) -> None:
             scratch = place / f".{version}"
             scratch.mkdir(parents=True)
             for name, table in large.items():
+                known = before[1].get(name)
+                same = known is not None and known.pieces == tables[name].pieces
+                if same and _link(place / before[0] / name, scratch / name):
+                    continue
                 with (
                     pa.OSFile(str(scratch / name), "wb") as sink,
                     pa.ipc.new_file(sink, table.schema) as writer,
@@ -42,6 +52,15 @@ def keep_copy(part: str, version: str, tables: Mapping[str, KeptTable]) -> None:
             shutil.rmtree(other, ignore_errors=True)
     except OSError:
         shutil.rmtree(place, ignore_errors=True)
+
+
+def _link(file: Path, name: Path) -> bool:
+    """Give a file another name, if it is there and can have one."""
+    try:
+        os.link(file, name)
+    except OSError:
+        return False
+    return True
 
 
 def find_copy(part: str, state: PartState) -> dict[str, KeptTable]:

@@ -1,7 +1,8 @@
 """Advance a part by a step: what a task does, in a worker of Spark's."""
 
 import pickle
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
 from ontoweir.runtime.engine.prepare_plan import prepare_plans
 from ontoweir.runtime.kernel.kernel import KernelState
 from ontoweir.runtime.live.checkpoint.state_tables import assemble_part, encode_table
+from ontoweir.runtime.live.model.divided_state import PartName
 from ontoweir.runtime.live.model.live_job import RunningQuery
 from ontoweir.runtime.live.parts.local_copy import find_copy, keep_copy
 from ontoweir.runtime.live.parts.part_files import KeptTable, read_tables
@@ -33,6 +35,7 @@ from ontoweir.runtime.sources.history import Cursor
 class _HeldPart:
     """A part as this process has advanced it."""
 
+    part: int
     version: str
     state: ExecutionState
     tables: Mapping[str, KeptTable]
@@ -48,6 +51,63 @@ class _Memory:
 
 
 _memory = _Memory()
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedTasks:
+    """The tasks of a step, each of which advances one of `parts`: in files of a folder that all
+    machines see, named by their numbers."""
+
+    folder: Path
+    parts: tuple[PartName, ...]
+
+    def offer(self, tasks: Sequence[bytes]) -> None:
+        """Write the tasks."""
+        self.folder.mkdir()
+        for number, task in enumerate(tasks):
+            self._free(number).write_bytes(task)
+
+    def _free(self, number: int) -> Path:
+        return self.folder / f"{number}.free"
+
+    def taken(self, number: int, slot: int) -> Path:
+        """The file of a task that a slot has taken."""
+        return self.folder / f"{number}.{slot}"
+
+    def take(self, slot: int, liked: Set[PartName]) -> int:
+        """The number of a task that is this slot's from here on, one of a part that is liked if
+        there is one; a slot that is tried again has the one that it had.
+
+        Raises:
+            LookupError: none is left.
+        """
+        numbers = range(len(self.parts))
+        for number in numbers:
+            if self.taken(number, slot).exists():
+                return number
+        for number in sorted(numbers, key=lambda n: self.parts[n] not in liked):
+            with suppress(FileNotFoundError):  # another has it
+                self._free(number).rename(self.taken(number, slot))
+                return number
+        raise LookupError(f"no task is left in {self.folder}")
+
+
+def run_offered(
+    run: str, packed: Mapping[str, Any], offered: OfferedTasks, slot: int
+) -> tuple[int, bytes]:
+    """Run one of the tasks of a step (run_part): if possible of a part that this process has
+    advanced before and still holds, as to read it again takes longer than to advance it. Its
+    number, and what it returns.
+
+    Args:
+        run: names this start of the run.
+        packed: by query, holds the pickled ExecutionContext as its `value`.
+        offered: the tasks, as many as there are slots.
+        slot: a number that no other task of Spark's in this step has.
+    """
+    held = _memory.held if _memory.run == run else {}
+    number = offered.take(slot, {(query, mine.part) for query, mine in held.items()})
+    return number, run_part(run, packed, offered.taken(number, slot).read_bytes())
 
 
 def run_part(run: str, packed: Mapping[str, Any], task: bytes) -> bytes:
@@ -85,8 +145,8 @@ def _advance(run: str, query: RunningQuery, task: PartTask) -> PartOutcome:
     chunk = Chunk({}, cursors, cursors, task.now_us, False)
     state, answers = advance_rows(work, query.plans, admitted, chunk, held.state)
     after, tables = store_part(Path(task.folder), task.part, query, state, held.tables)
-    keep_copy(part, after.version, tables)
-    _memory.held[query.name] = _HeldPart(after.version, state, tables)
+    keep_copy(part, after.version, tables, (held.version, held.tables))
+    _memory.held[query.name] = _HeldPart(task.part, after.version, state, tables)
     return PartOutcome(after, encode_table(answers) if answers.num_rows else b"")
 
 
@@ -100,9 +160,9 @@ def _open(query: RunningQuery, task: PartTask, part: str) -> _HeldPart:
         plans = range(len(query.plans))
         kernels = tuple(KernelState() for _ in plans)
         texts = tuple(no_texts() for _ in plans)
-        return _HeldPart("", ExecutionState({}, kernels, texts, GroupState()), {})
+        return _HeldPart(task.part, "", ExecutionState({}, kernels, texts, GroupState()), {})
     tables = find_copy(part, before)
     others = {n: pieces for n, pieces in before.tables.items() if n not in tables}
     tables |= read_tables(Path(task.folder), others)
     state = assemble_part({n: t.table for n, t in tables.items()}, len(query.plans))
-    return _HeldPart(before.version, replace(state, cursors={}), tables)
+    return _HeldPart(task.part, before.version, replace(state, cursors={}), tables)

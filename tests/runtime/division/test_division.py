@@ -5,6 +5,8 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ontoweir.mappings.model.catalog import (
     BooleanType,
@@ -17,7 +19,11 @@ from ontoweir.mappings.model.catalog import (
     Stream,
     StringType,
 )
+from ontoweir.runtime.division.divide_rows import divide_rows
 from ontoweir.runtime.division.division import Division
+from ontoweir.runtime.ingest.admit_rows import Admitted
+from ontoweir.runtime.sources.history import History
+from ontoweir.runtime.times.steps import Steps
 
 PARTS = (2, 3, 4, 7)
 
@@ -85,3 +91,33 @@ def test_parts_are_of_about_one_size(parts: int, step: int) -> None:
     for values, kind in ((numbers, IntType()), (texts, StringType())):
         sizes = np.bincount(_place(values, kind, parts), minlength=parts)
         assert sizes.min() > 0.8 * 10_000 / parts
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=60),
+    st.sampled_from(PARTS),
+    st.integers(1, 60),
+    st.booleans(),
+)
+def test_each_row_is_in_one_part_in_its_order(
+    keys: list[tuple[int, bool]], parts: int, cut: int, coded: bool
+) -> None:
+    """Texts of one length and others, NULL, whole numbers; in pieces, as dictionaries too."""
+    texts = [None if n == 9 else f"key-{n}" + "-long" * (n == 8) for n, _ in keys]
+    column = pa.array(texts, pa.string())
+    column = column.dictionary_encode() if coded else column
+    pieces = pa.chunked_array([column[:cut], column[cut:]], column.type)
+    numbers = np.arange(len(keys))
+    times = 10 * np.cumsum([later for _, later in keys], dtype=np.int64)
+    table = pa.table({"k": pieces, "n": numbers})
+    stream = Stream("s", DataSource("parquet", None), "ts", 1, None, (Column("k", StringType()),))
+    rows = Admitted(Steps(times, 1), times, table, len(keys), {})
+    division = Division(parts, {"s": "k"}, frozenset())
+    divided = divide_rows(division, [History(stream, ("k", "n"), (), staged=True)], {"s": rows})
+    place = division.place(stream, pieces).astype(np.int64)
+    for part, found in enumerate(divided):
+        mine = numbers[place == part]
+        assert found["s"].table.schema == table.schema
+        assert found["s"].table.to_pylist() == [table.to_pylist()[n] for n in mine]
+        assert found["s"].times.tolist() == times[mine].tolist()
+        assert found["s"].steps.all().tolist() == times[mine].tolist()

@@ -130,7 +130,7 @@ def test_who_shares_rows_finds_them_when_another_has_gone_on(seed: int) -> None:
             row for row in before if _pick(row, names) in keys
         ]
         assert len(found) < len(before)
-        assert kept._store is None
+        assert (kept._store is None) is bool(gone or more)
         assert after._store is not None
         kept = after
 
@@ -149,3 +149,18 @@ def test_what_comes_of_shared_rows_is_the_same_object() -> None:
     assert kept.went_on("other", _frame(more)) is None
     assert kept.went_on("how", _frame([(5, 5.5, 5)])) is None
     assert kept.went_on("how", _frame([(5, -0.0, 5)])) is None
+
+
+def test_where_nothing_changes_the_state_is_the_same() -> None:
+    """So its columns are, too, and nobody has to compare them with those before."""
+    kept = KeptRows(_frame([(n, 0.0, n) for n in range(50)]))
+    assert kept.due(3, _when).tolist() == []
+    none = np.zeros(0, dtype=np.int64)
+    after = kept.replace(none, _frame([]), when=_when, now=3)
+    assert after is kept
+    assert after.frame() is kept.frame()
+    assert after.due(8, _when).tolist() == [0, 1, 2, 3]
+    changed = after.replace(none, _frame([(7, 1.5, 9)]), when=_when, now=3)
+    assert changed is not kept
+    assert changed.rows == 51
+    assert after.rows == 50

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ontoweir.runtime.pool import text_table
+from ontoweir.runtime.pool import take_pieces, text_table
 from ontoweir.runtime.pool.hash_texts import group_hashes, hash_texts
 from ontoweir.runtime.pool.string_pool import StringPool
 from ontoweir.runtime.pool.take_pieces import take_texts
-from ontoweir.runtime.pool.text_table import TEXT, TextTable
+from ontoweir.runtime.pool.text_table import TEXT, Codes, TextTable
 from ontoweir.runtime.sources.coded_texts import pick_rows
 
 PARTS = (
@@ -374,13 +374,27 @@ def test_taken_texts_are_those_that_arrow_takes(
     texts: list[str], places: list[int], before: int
 ) -> None:
     """Of one length, which are picked as bytes, and of several."""
-    column = pa.array([*"xyz"[:before], *texts, "behind"], TEXT).slice(before, len(texts))
-    rows = np.array([place % len(texts) for place in places], dtype=np.int64)
-    taken = take_texts(column, rows)
-    taken.validate(full=True)
-    assert taken.equals(column.take(pa.array(rows)))
-    with pytest.raises(IndexError):
-        take_texts(column, np.append(rows, -1))
+    for kind in (TEXT, pa.string()):
+        column = pa.array([*"xyz"[:before], *texts, "behind"], kind).slice(before, len(texts))
+        rows = np.array([place % len(texts) for place in places], dtype=np.int64)
+        taken = take_texts(column, rows)
+        taken.validate(full=True)
+        assert taken.type == kind
+        assert taken.equals(column.take(pa.array(rows)))
+        with pytest.raises(IndexError):
+            take_texts(column, np.append(rows, -1))
+
+
+def test_what_a_column_does_not_hold_is_left_to_arrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts of 32 bits' places whose bytes need more: Arrow says so, nothing is cut."""
+    monkeypatch.setitem(take_pieces._MOST, pa.string(), 8)
+    asked = []
+    monkeypatch.setattr(take_pieces, "_as_texts", lambda *held: asked.append(held))
+    column = pa.array(["abcd", "efgh"])
+    assert take_texts(column, np.array([1, 0])).to_pylist() == ["efgh", "abcd"]
+    assert not asked
+    take_texts(column, np.array([1]))
+    assert asked
 
 
 def test_numbers_of_hashes() -> None:
@@ -392,3 +406,30 @@ def test_numbers_of_hashes() -> None:
         coded = pa.array(hashes).dictionary_encode()
         assert groups.tolist() == coded.indices.to_pylist()
         assert hashes[firsts].tolist() == coded.dictionary.to_pylist()
+
+
+@given(COLUMNS, st.booleans(), st.sampled_from([3, 1 << 16]))
+def test_pieces_are_looked_up_as_the_column(
+    columns: list[list[str | None]], large: bool, small: int
+) -> None:
+    """Short columns in one piece, whatever pieces they come in."""
+    kind = TEXT if large else pa.string()
+    pieces = pa.chunked_array([pa.array(c, kind) for c in columns], kind)
+    known: dict[str, int] = {}
+    want = [-1 if t is None else known.setdefault(t, len(known)) for c in columns for t in c]
+    calls: list[int] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_table, "_SMALL", small)
+        plain = TextTable._add
+
+        def count(table: TextTable, texts: "pa.LargeStringArray") -> Codes:
+            calls.append(len(texts))
+            return plain(table, texts)
+
+        patch.setattr(TextTable, "_add", count)
+        table = TextTable()
+        assert table.add(pieces).tolist() == want
+    assert table.find(pieces).tolist() == want
+    assert table.texts.to_pylist() == list(known)
+    if len(pieces) <= small and columns:
+        assert calls == [len(pieces)]

@@ -1,5 +1,6 @@
 """What is written of a part's tables is what is read: whole, and what has changed since."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,8 @@ import pytest
 
 from ontoweir.errors import RunError, UsageError
 from ontoweir.runtime.live.checkpoint import table_changes
+from ontoweir.runtime.live.model.divided_state import PartState
+from ontoweir.runtime.live.parts.local_copy import find_copy, keep_copy
 from ontoweir.runtime.live.parts.part_files import (
     KeptTable,
     drop_files,
@@ -82,3 +85,61 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "parts").write_text("a file")
     with pytest.raises(RunError, match="the state of a part cannot be written"):
         write_tables(tmp_path / "parts", "0.part", {}, _steps(1)[0])
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_copy_of_what_is_the_same_is_not_written_again(
+    links: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It gets another name, where the file system has such; what has changed is written."""
+    monkeypatch.setenv("SPARK_LOCAL_DIRS", str(tmp_path))
+    if not links:
+        monkeypatch.setattr(os, "link", _refuse)
+    first, second = _steps(2)
+    held = write_tables(tmp_path, "0.part", {}, first)
+    keep_copy("p", "v0", held, ("", {}))
+    place = tmp_path / "ontoweir-parts" / "p"
+    number = (place / "v0" / "large").stat().st_ino
+    mapped = _find("v0", held)
+    same = write_tables(tmp_path, "1.part", held, dict(first))
+    keep_copy("p", "v1", same, ("v0", held))
+    assert [f.name for f in place.iterdir()] == ["v1"]
+    assert ((place / "v1" / "large").stat().st_ino == number) is links
+    other = write_tables(tmp_path, "2.part", same, second)
+    keep_copy("p", "v2", other, ("v1", same))
+    assert (place / "v2" / "large").stat().st_ino != number
+    assert _find("v2", other) == second["large"]
+    assert mapped == first["large"]  # who has mapped it still has it
+
+
+def _find(version: str, held: dict[str, KeptTable]) -> pa.Table:
+    state = PartState(version, {n: t.pieces for n, t in held.items()})
+    return find_copy("p", state)["large"].table
+
+
+def _refuse(*names: object) -> None:
+    raise OSError(f"no links: {names}")
+
+
+def test_columns_of_one_memory_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is the same memory has not changed; what merely is equal is found so by comparing."""
+    compared: list[pa.Array] = []
+    differ = table_changes._differ
+
+    def count(one: pa.Array, two: pa.Array) -> pa.Array:
+        compared.append(one)
+        return differ(one, two)
+
+    monkeypatch.setattr(table_changes, "_differ", count)
+    values = np.arange(100)
+    before = pa.table({"v": values, "t": [str(n) for n in values]})
+    assert table_changes.encode_change(before.select(["v"]), pa.table({"v": values})) == b""
+    assert not compared
+    assert table_changes.encode_change(before, before) == b""
+    assert len(compared) == 1  # texts
+    other = values.copy()
+    other[7] = 0
+    assert table_changes.encode_change(before.select(["v"]), pa.table({"v": other}))
+    shifted = pa.table({"v": pa.array(np.append(values, 0))[1:]})
+    assert table_changes.encode_change(before.select(["v"]), shifted) is None
+    assert len(compared) == 3
