@@ -48,6 +48,7 @@ from ontoweir.rewriter.delays.hold_set import hold_set
 from ontoweir.rewriter.expressions.attach_computation import SeveralRowsError
 from ontoweir.rewriter.grouped.filter_groups import filter_groups
 from ontoweir.rewriter.grouped.hide_keys import hide_keys
+from ontoweir.rewriter.grouped.last_groups import last_groups
 from ontoweir.rewriter.grouped.time_groups import RowGroups, is_of_row, time_groups
 from ontoweir.rewriter.lasting.imply_named import imply_named
 from ontoweir.rewriter.model.add_views import extend_catalog
@@ -155,9 +156,10 @@ def _compile_opened(
             return is_of_row(union, groups, extend_catalog(known, union))
         return False
 
-    if (timed := time_groups(around or text, is_one_time)) is not None:
-        with suppress(QueryError):
-            return _compile_said(workspace, timed, name, file, catalog)
+    for other in (time_groups(around or text, is_one_time), last_groups(around or text)):
+        if other is not None:
+            with suppress(QueryError):
+                return _compile_said(workspace, other, name, file, catalog)
     return _compile_said(workspace, around or text, name, file, catalog)
 
 
