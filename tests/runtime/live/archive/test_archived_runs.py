@@ -188,7 +188,7 @@ def test_a_file_that_cannot_be_read_stays(spark: SparkSession, tmp_path: Path) -
     os.utime(tmp_path / "s" / "001.parquet", (1001, 1001))
     with pytest.raises(RunError, match=r"001\.parquet of s cannot be taken in"):
         serve(tmp_path, spark)
-    assert [f.name for f in (tmp_path / "s").glob("*")][:1] == ["001.parquet"]
+    assert (tmp_path / "s" / "001.parquet").exists()
     assert not list((tmp_path / "u").glob("*"))
     (tmp_path / "s" / "001.parquet").write_bytes(good)
     os.utime(tmp_path / "s" / "001.parquet", (1001, 1001))
