@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from ontoweir.checker.between.split_between import plain
 from ontoweir.mappings.model.catalog import Catalog, Column, ColumnType
 from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.rewriter.algebra.equality_classes import (
@@ -80,7 +81,7 @@ def lift_comparisons(block: Block, catalog: Catalog) -> Block | None:
         compared.append(Compare(left, op, right, offset))
     shown = [_show(q, one, names) for q, one in zip(found.disjuncts, lifted, strict=True)]
     variables = (*found.variables, *(n for pair in names for n in pair))
-    gone = {_plain(c.said): c.left for one in lifted for c in one}
+    gone = {plain(c.said): c.left for one in lifted for c in one}
     parts = tuple(
         replace(p, hits=replace(p.hits, disjuncts=tuple(_leave(q, gone) for q in p.hits.disjuncts)))
         for p in absence.parts
@@ -163,7 +164,7 @@ def _name_columns(block: Block, count: int) -> list[tuple[str, str]]:
 
 
 def _show(query: SpjQuery, across: Sequence[_Across], names: list[tuple[str, str]]) -> SpjQuery:
-    left = _leave(query, {_plain(c.said): c.left for c in across})
+    left = _leave(query, {plain(c.said): c.left for c in across})
     shown = [
         (name, LiteralOutput(attribute))
         for pair, one in zip(names, across, strict=True)
@@ -174,12 +175,8 @@ def _show(query: SpjQuery, across: Sequence[_Across], names: list[tuple[str, str
 
 def _leave(query: SpjQuery, gone: Mapping[Condition, tuple[Condition, ...]]) -> SpjQuery:
     """A query with what is left of some conditions."""
-    kept = [c for one in query.conditions for c in gone.get(_plain(one), (one,))]
+    kept = [c for one in query.conditions for c in gone.get(plain(one), (one,))]
     return replace(query, conditions=tuple(dict.fromkeys(kept)))
-
-
-def _plain(condition: Condition) -> Condition:
-    return replace(condition, source=None)
 
 
 def _move(condition: Compare, alias: str) -> Compare:

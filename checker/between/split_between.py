@@ -168,7 +168,7 @@ def _find_ended(query: SpjQuery, pairs: Sequence[_Pair], catalog: Catalog) -> _E
     around = {o.alias: o for o in pair.query.occurrences}
     mine = [o for o in query.occurrences if o.alias not in around]
     streams = _group(query, mine, catalog)
-    known = set.intersection(*({_plain(c) for c in p.query.conditions} for p in pairs))
+    known = set.intersection(*({plain(c) for c in p.query.conditions} for p in pairs))
     if len(streams) != 1 or not set(around.values()) <= set(query.occurrences):
         return None
     side = _side(query, {o.alias for o in mine}, catalog)
@@ -181,7 +181,7 @@ def _find_ended(query: SpjQuery, pairs: Sequence[_Pair], catalog: Catalog) -> _E
     valued: list[Attribute] = []
     for condition in query.conditions:
         aliases = {a.alias for a in condition_attributes(condition)}
-        if _plain(condition) in known or aliases <= side.aliases:
+        if plain(condition) in known or aliases <= side.aliases:
             continue
         if isinstance(condition, NotNull):
             valued.append(condition.attribute)
@@ -378,5 +378,6 @@ def _is_before(condition: Condition, first: _Side, later: _Side) -> bool | None:
     return {Op.LT: False, Op.LE: True}.get(op)
 
 
-def _plain(condition: Condition) -> Condition:
+def plain(condition: Condition) -> Condition:
+    """A condition, whoever wrote it."""
     return replace(condition, source=None)

@@ -16,7 +16,7 @@ Derive: TypeAlias = Callable[[Expression], Attribute]
 """The column that an expression of one row is."""
 
 _OPS = {Function(op): op for op in Op}
-_NEGATED = {
+NEGATED = {
     Op.EQ: Op.NE,
     Op.NE: Op.EQ,
     Op.LT: Op.GE,
@@ -24,6 +24,7 @@ _NEGATED = {
     Op.GT: Op.LE,
     Op.LE: Op.GT,
 }
+"""What is true of two values where a comparison of them is false."""
 
 
 class RoundedError(Exception):
@@ -56,7 +57,7 @@ def compare_rows(
     if not isinstance(condition, Call) or condition.function not in _OPS:
         return None
     op = _OPS[condition.function]
-    op = _NEGATED[op] if negated else op
+    op = NEGATED[op] if negated else op
     left, right = condition.arguments
     sides = (left, right)
     if all(fields_of(side) and locate(side) is not None for side in sides):

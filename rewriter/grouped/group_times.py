@@ -62,7 +62,7 @@ def _find_time(select: "exp.Select", catalog: Catalog) -> "exp.Expr | None":
         stream = scope.tables.get(alias)
         if isinstance(stream, Stream) and not stream.versions:
             grouped = own.get(alias, set())
-            if any({*known} <= grouped and _is_open(stream, known) for known in stream.keys):
+            if any({*known} <= grouped and is_open(stream, known) for known in stream.keys):
                 return exp.column(stream.timestamp, alias, quoted=True)
     return None
 
@@ -79,7 +79,7 @@ def _is_read(select: "exp.Select") -> bool:
     return isinstance(around, exp.Subquery) and isinstance(around.parent, exp.From | exp.Join)
 
 
-def _is_open(stream: Stream, key: tuple[str, ...]) -> bool:
+def is_open(stream: Stream, key: tuple[str, ...]) -> bool:
     """Whether the columns of a key may have any number of values."""
     columns = [stream.column(name) for name in key]
     return any(c is not None and c.enum is None and c.maximum is None for c in columns)

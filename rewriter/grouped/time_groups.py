@@ -10,6 +10,7 @@ from ontoweir.rewriter.algebra.is_injective import is_injective
 from ontoweir.rewriter.buckets.make_column import is_bucket
 from ontoweir.rewriter.clauses.edit_text import Edit
 from ontoweir.rewriter.clauses.list_items import ItemKind, close_of, is_select, list_items
+from ontoweir.rewriter.grouped.group_times import is_open
 from ontoweir.rewriter.model.spj import (
     Attribute,
     LiteralOutput,
@@ -132,13 +133,8 @@ def _is_of_row(query: SpjQuery, groups: RowGroups, catalog: Catalog) -> bool:
         if equal.find(Attribute(alias, stream.timestamp)) != stamp:
             continue
         for key in stream.keys:
-            if stream.timestamp in key or not _is_open(stream, key):
+            if stream.timestamp in key or not is_open(stream, key):
                 continue
             if {equal.find(Attribute(alias, column)) for column in key} <= told:
                 return True
     return False
-
-
-def _is_open(stream: Stream, key: Sequence[str]) -> bool:
-    columns = [stream.column(name) for name in key]
-    return any(c is not None and c.enum is None and c.maximum is None for c in columns)

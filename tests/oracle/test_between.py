@@ -155,3 +155,11 @@ def test_what_later_rows_tell_apart_is_not_counted(text: str) -> None:
     verdict = _decide(text)
     assert not _is_counted(verdict)
     assert verdict.tier is Tier.UNDECIDED
+
+
+@pytest.mark.parametrize("other", ["z.a > 0", "z.g = 'x'"])
+def test_rows_that_end_none_of_their_own_are_remembered(other: str) -> None:
+    text = f"SELECT x.f, y.a {_LAST.replace('z.h = x.h', f'z.h = x.h AND {other}')}"
+    verdict = check_query(parse_sql(text, CATALOG, name="q", file="q.sql"), CATALOG)
+    assert verdict.tier is Tier.UNBOUNDED
+    assert verdict.witness is not None

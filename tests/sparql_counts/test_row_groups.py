@@ -118,3 +118,22 @@ def test_a_node_of_several_times_is_another(events: Events, tmp_path: Path) -> N
     (tmp_path / "ontoweir.toml").write_text(text)
     query = PREFIX + GROUPS.replace("?l ", "", 1)
     assert ontoweir.open_project(tmp_path).check(query).tier is Tier.UNDECIDED
+
+
+def test_what_comes_between_is_of_the_same_table_as_one_row(events: Events, tmp_path: Path) -> None:
+    """There the table has another alias than where it is read once."""
+    query = f"""{PREFIX} SELECT ?f ?l {{ GRAPH ?t {{ ?f :at ?ip }} GRAPH ?s {{ ?l a :Login }}
+      FILTER(?s < ?t)
+      FILTER NOT EXISTS {{ GRAPH ?m {{ ?k a :Login }} FILTER(?m > ?s && ?m < ?t) }} }}"""
+    project = ontoweir.open_project(tmp_path)
+    verdict = project.check(query)
+    assert verdict.bound is not None
+    assert verdict.bound.rows == 3  # those of one time
+    failures = pq.read_table(tmp_path / "failure.parquet").to_pylist()
+    told = project.replay(query).to_arrow().to_pylist()
+    minutes = {((f["ts"] - BEGIN) // timedelta(minutes=1), f["src"]) for f in failures}
+    wanted = 0
+    for minute, _ in minutes:
+        before = [m for m, _, _, _ in events if m < minute]
+        wanted += before.count(max(before)) if before else 0
+    assert len(told) == wanted

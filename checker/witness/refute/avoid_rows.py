@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ontoweir.rewriter.algebra.equality_classes import condition_attributes
+from ontoweir.rewriter.expressions.compare_rows import NEGATED
 from ontoweir.rewriter.model.spj import (
     Absence,
     Attribute,
@@ -11,11 +12,8 @@ from ontoweir.rewriter.model.spj import (
     Condition,
     Constant,
     Occurrence,
-    Op,
     SpjUnion,
 )
-
-_NOT = {Op.EQ: Op.NE, Op.NE: Op.EQ, Op.LT: Op.GE, Op.GE: Op.LT, Op.GT: Op.LE, Op.LE: Op.GT}
 
 
 def avoid_rows(opened: SpjUnion, absence: Absence, found: SpjUnion) -> Iterator[SpjUnion]:
@@ -49,7 +47,7 @@ def _avoid(opened: SpjUnion, own: Occurrence, condition: Compare) -> Iterator[Sp
     for query in opened.disjuncts:
         more = [
             replace(
-                condition, left=Attribute(o.alias, condition.left.column), op=_NOT[condition.op]
+                condition, left=Attribute(o.alias, condition.left.column), op=NEGATED[condition.op]
             )
             for o in query.occurrences
             if o.table == own.table
