@@ -46,7 +46,7 @@ def _find_stars(tokens: Sequence[SparqlToken]) -> Iterator[tuple[int, list[str]]
             for n in range(body, close_of(tokens, body))
             if tokens[n].text.upper() == "GRAPH" and tokens[n + 1].kind == "var"
         }
-        names = list(dict.fromkeys(_list_scope(tokens, body)))
+        names = list(dict.fromkeys(list_scope(tokens, body)))
         outside = {*range(len(tokens))} - {*range(opens, close_of(tokens, opens))}
         if times & {*names} & {*list_variables(tokens, sorted(outside))}:
             yield star, names
@@ -57,7 +57,7 @@ def _find_body(tokens: Sequence[SparqlToken], opens: int) -> int:
     return next((n for n in range(opens + 1, len(tokens)) if tokens[n].text == "{"), opens)
 
 
-def _list_scope(tokens: Sequence[SparqlToken], opens: int) -> Iterator[str]:
+def list_scope(tokens: Sequence[SparqlToken], opens: int) -> Iterator[str]:
     """The variables that a group gives values to, in the order of the text."""
     for item in list_items(tokens, opens):
         if item.kind in _HIDDEN:
@@ -75,11 +75,11 @@ def _list_scope(tokens: Sequence[SparqlToken], opens: int) -> Iterator[str]:
 def _list_shown(tokens: Sequence[SparqlToken], opens: int) -> Iterator[str]:
     """The variables of a group, or those that the SELECT in its place shows."""
     if not is_select(tokens, opens):
-        yield from _list_scope(tokens, opens)
+        yield from list_scope(tokens, opens)
         return
     body = _find_body(tokens, opens)
     if tokens[body - 1].text == "*" or tokens[body - 2].text == "*":
-        yield from _list_scope(tokens, body)
+        yield from list_scope(tokens, body)
         return
     n = opens + 2
     while n < body:

@@ -22,6 +22,7 @@ from ontoweir.rewriter.clauses.list_items import (
     list_items,
     list_variables,
 )
+from ontoweir.rewriter.rounded.wrap_sums import is_of_several
 from ontoweir.rewriter.syntax.locate_tokens import Tokens
 
 MAX_OPTIONAL = 4
@@ -196,13 +197,15 @@ class _Text:
         for item in self.items:
             if item.kind is ItemKind.BIND:
                 *used, made = list_variables(self.tokens, item.places) or ("",)
-                if known.issuperset(used):
+                if known.issuperset(used) and not is_of_several(self.tokens, item):
                     known.add(made)
                 else:
                     late.append(item)
         for item in self.items:
             used = list(list_variables(self.tokens, item.places))
-            if item.kind is ItemKind.FILTER and not known.issuperset(used):
+            if item.kind is ItemKind.FILTER and (
+                not known.issuperset(used) or is_of_several(self.tokens, item)
+            ):
                 late.append(item)
         return tuple(late)
 
@@ -339,6 +342,7 @@ class _Text:
             for i in self.items
             if i.kind is ItemKind.FILTER
             and i not in self.windows
+            and not is_of_several(self.tokens, i)
             and certain.issuperset(list_variables(self.tokens, i.places))
         }
         within = [c.item for c in optional] + [i for i in self.items if i.kind is ItemKind.GRAPH]

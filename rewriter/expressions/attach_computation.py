@@ -46,10 +46,15 @@ from ontoweir.rewriter.model.spj import (
     SpjQuery,
     SpjUnion,
 )
+from ontoweir.rewriter.rounded.wrap_sums import RoundedSumError
 
 
 class SeveralRowsError(QueryError):
     """An expression is of several rows."""
+
+
+class RoundedRowsError(SeveralRowsError, RoundedSumError):
+    """A sum of doubles is of several rows."""
 
 
 _NONE = Column("", IntType())
@@ -218,7 +223,7 @@ class _Attacher:
         try:
             compared = compare_rows(made, self._locate, lambda e: self._derive(e, source), source)
         except RoundedError:
-            raise SeveralRowsError(
+            raise RoundedRowsError(
                 "a filter adds up doubles of several rows",
                 why="a sum of doubles is rounded: moved to the other side, it could be another one",
                 fix="compare an expression of one row with one of another, as in ?a > ?b * 2 + 5; "

@@ -55,15 +55,11 @@ def name_classes(
         QueryError: no class has members.
     """
     tokens = Tokens(text).tokens
-    prefixes = {
-        p.text.removesuffix(":"): i.text[1:-1]
-        for w, p, i in zip(tokens, tokens[1:], tokens[2:], strict=False)
-        if w.text.upper() == "PREFIX" and p.kind == "pname" and i.kind == "iri"
-    }
+    prefixes = _read_prefixes(tokens)
     groups = _find_groups(tokens, prefixes)
     if not groups:
         return None
-    classes = list_classes(_list_graphs(tokens, prefixes))
+    classes = list_classes(list_graphs(text))
     values = " ".join(f"<{c}>" for c in classes)
     made, last, put = "", 0, list[tuple[int, int, int]]()
     for group in sorted(groups, key=lambda g: tokens[g.end].offset):
@@ -113,8 +109,18 @@ def _find_groups(tokens: Sequence[SparqlToken], prefixes: dict[str, str]) -> lis
     return made
 
 
-def _list_graphs(tokens: Sequence[SparqlToken], prefixes: dict[str, str]) -> tuple[str, ...]:
-    """What FROM names."""
+def _read_prefixes(tokens: Sequence[SparqlToken]) -> dict[str, str]:
+    return {
+        p.text.removesuffix(":"): i.text[1:-1]
+        for w, p, i in zip(tokens, tokens[1:], tokens[2:], strict=False)
+        if w.text.upper() == "PREFIX" and p.kind == "pname" and i.kind == "iri"
+    }
+
+
+def list_graphs(text: str) -> tuple[str, ...]:
+    """The graphs that FROM names in a query of SPARQL."""
+    tokens = Tokens(text).tokens
+    prefixes = _read_prefixes(tokens)
     made: list[str] = []
     for word, token in pairwise(tokens):
         if word.kind == "word" and word.text.upper() == "FROM":

@@ -7,6 +7,7 @@ from ontoweir.mappings.model.assertion import MappingAssertion
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.algebra.is_injective import is_injective
+from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.model.spj import Attribute, Condition, SpjQuery
 from ontoweir.rewriter.tmappings.instantiate_assertion import instantiate_assertion
 from ontoweir.rewriter.tmappings.unify_outputs import unify_outputs
@@ -44,6 +45,8 @@ def equate_triples(
             continue
         try:
             equations = unify_outputs(left, right, types, None)
+        except UnitsDiffer:
+            raise
         except QueryError:  # they may be equal, but no equations of columns say when
             told = False
             continue

@@ -144,11 +144,14 @@ def make_nested(draw: random.Random, case: Case) -> tuple[Query, str] | None:
 
 
 def compare(
-    seed: int, folder: Path, make: Callable[..., tuple[Query, str] | None] = make_query
+    seed: int,
+    folder: Path,
+    make: Callable[..., tuple[Query, str] | None] = make_query,
+    draw_case: Callable[[int], Case] = random_case,
 ) -> Counter[str]:
     """Compare a query over several contents of a case's tables; how often which outcome."""
     told: Counter[str] = Counter()
-    case = random_case(seed)
+    case = draw_case(seed)
     made = make(random.Random(seed), case)
     if made is None:
         return Counter(none=1)

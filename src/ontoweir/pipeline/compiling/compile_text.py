@@ -19,6 +19,7 @@ from ontoweir.pipeline.compiling.compile_solutions import (
     tell_nothing,
 )
 from ontoweir.pipeline.compiling.compiler import Compiler
+from ontoweir.pipeline.compiling.find_dated import find_dated, rest_on
 from ontoweir.pipeline.compiling.move_values import move_values
 from ontoweir.rewriter.absence.compare_last import compare_last
 from ontoweir.rewriter.absence.compute_matches import compute_matches, list_matches
@@ -56,6 +57,7 @@ from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.ranked.split_limit import split_limit
 from ontoweir.rewriter.recent.last_matches import last_matches
+from ontoweir.rewriter.rounded.wrap_sums import RoundedSumError, wrap_sums
 from ontoweir.rewriter.sparql.parse_query import parse_query
 from ontoweir.rewriter.standing.compute_standing import compute_standing
 from ontoweir.rewriter.standing.find_registers import find_registers
@@ -142,8 +144,22 @@ def _compile_form(
 def _compile_opened(
     workspace: Compiler, text: str, name: str, file: str, catalog: Catalog | None
 ) -> CompiledQuery:
-    """A SELECT whose classes have names; of groups that hide their keys, one around these where it
-    is not read as it is: sessions tell no more than their rows."""
+    """A SELECT whose classes have names."""
+    if (dated := find_dated(workspace, text, catalog)) is None:
+        return _compile_dated(workspace, text, name, file, catalog)
+    try:
+        made = _compile_dated(workspace, dated.text, name, file, catalog)
+    except QueryError as error:
+        error.source = dated.place_back(error.source)
+        raise
+    return replace(made, union=rest_on(made.union, dated.rests))
+
+
+def _compile_dated(
+    workspace: Compiler, text: str, name: str, file: str, catalog: Catalog | None
+) -> CompiledQuery:
+    """A SELECT whose dated nodes are in GRAPH; of groups that hide their keys, one around these
+    where it is not read as it is: sessions tell no more than their rows."""
     text = move_values(text, file)
     if (around := hide_keys(text)) is not None:
         with suppress(QueryError):
@@ -175,7 +191,8 @@ def _compile_said(
         joined = compile_joined(workspace, text, name, file, catalog, compile_text)
         if isinstance(joined, CompiledQuery):
             return joined
-        for other in (imply_named(text), filter_groups(text)):
+        sums = wrap_sums(text) if isinstance(error, RoundedSumError) else None
+        for other in (sums, imply_named(text), filter_groups(text)):
             if other is not None:
                 with suppress(QueryError):
                     return _compile_said(workspace, other, name, file, catalog)
