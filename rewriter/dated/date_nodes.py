@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count, groupby
+from typing import Protocol
 
 from ontoweir.errors import Source
 from ontoweir.rewriter.absence.spell_stars import list_scope
@@ -15,9 +16,23 @@ from ontoweir.rewriter.clauses.list_items import (
     is_select,
     list_items,
 )
-from ontoweir.rewriter.dated.node_times import NodeTimes, StreamKey
+from ontoweir.rewriter.dated.node_times import StreamKey
 from ontoweir.rewriter.dated.read_triples import Sentence, Triple, read_sentences
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken
+
+
+class Times(Protocol):
+    """Which nodes of the data have their time in their names (NodeTimes)."""
+
+    rests: dict[StreamKey, None]
+
+    def are_dated(self, iri: str, /, *, is_class: bool, at_object: bool = False) -> bool:
+        """Whether all members of a class, or subjects (or objects) of a property, have."""
+        ...
+
+    def is_time(self, iri: str, /) -> bool:
+        """Whether each triple of a property has its time as its object."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +51,7 @@ class DatedText:
         return Source(place.file, place.line)
 
 
-def date_nodes(text: str, times: NodeTimes) -> DatedText | None:
+def date_nodes(text: str, times: Times) -> DatedText | None:
     """A query in which what is said outside of GRAPH of nodes that have their time in their names
     is said in GRAPH of that time: `?o a :Reading ; :value ?v ; :at ?t` becomes `GRAPH ?t { ?o a
     :Reading ; :value ?v ; :at ?t_told }`, where each triple of :at has its own time as its object,
@@ -97,7 +112,7 @@ class _Group:
 class _Reader:
     """What a text says of dated nodes."""
 
-    def __init__(self, tokens: Sequence[SparqlToken], times: NodeTimes) -> None:
+    def __init__(self, tokens: Sequence[SparqlToken], times: Times) -> None:
         self.tokens, self.times = tokens, times
         self.taken = {t.text for t in tokens if t.kind == "var"}
         self.groups: list[_Group] = []
@@ -259,18 +274,16 @@ class _Writer:
 
     def write(self) -> DatedText:
         """The changed text."""
-        written = set[int]()
+        for n, token in enumerate(self.tokens):
+            if token.text in self.blank:
+                self.edit.put(n, self.blank[token.text])
+                self.lines.add(token.line)
         for group in self.reader.groups:
             for sentence in group.sentences:
                 if any(group.time_of(t) is not None for t in sentence.triples):
                     self._write(group, sentence)
                     places = range(sentence.first, sentence.last + 1)
                     self.lines.update(self.tokens[n].line for n in places)
-                    written.update(() if self._is_whole(group, sentence) else places)
-        for n, token in enumerate(self.tokens):
-            if token.text in self.blank and n not in written:
-                self.edit.put(n, self.blank[token.text])
-                self.lines.add(token.line)
         for star, names in self.reader.stars.items():
             self.edit.put(star, " ".join(f"?{name}" for name in names))
             self.lines.add(self.tokens[star].line)

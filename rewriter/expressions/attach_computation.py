@@ -46,14 +46,14 @@ from ontoweir.rewriter.model.spj import (
     SpjQuery,
     SpjUnion,
 )
-from ontoweir.rewriter.rounded.wrap_sums import RoundedSumError
+from ontoweir.rewriter.rounded.wrap_sums import ComparedSumError
 
 
 class SeveralRowsError(QueryError):
     """An expression is of several rows."""
 
 
-class RoundedRowsError(SeveralRowsError, RoundedSumError):
+class RoundedRowsError(SeveralRowsError, ComparedSumError):
     """A sum of doubles is of several rows."""
 
 

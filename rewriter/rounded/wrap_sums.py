@@ -12,9 +12,9 @@ _BETWEEN = {"&&", "||", "!", "=", "!=", "<", "<=", ">", ">=", ",", ")", "AS", "I
 _MARK = "COALESCE"
 
 
-class RoundedSumError(QueryError):
-    """A sum of doubles is compared, which is rounded: a part of it cannot be moved to the other
-    side of the comparison."""
+class ComparedSumError(QueryError):
+    """A sum is compared of which no part can be moved to the other side of the comparison: one of
+    doubles, which is rounded, or of more than two variables."""
 
 
 def wrap_sums(text: str) -> str | None:

@@ -23,6 +23,7 @@ from ontoweir.rewriter.model.query import (
     Variable,
 )
 from ontoweir.rewriter.model.spj import Op
+from ontoweir.rewriter.rounded.wrap_sums import ComparedSumError
 from ontoweir.rewriter.sparql.patterns import AllOf, AnyOf, Comparison, Formula, Negation, Untrue
 from ontoweir.rewriter.sparql.read_sparql_buckets import NAMESPACE
 from ontoweir.rewriter.syntax.node import Node
@@ -314,11 +315,9 @@ class _Reader:
             or any(abs(n) != 1 for n in counts.values())
             or (len(counts) == 2 and sum(counts.values()) != 0)
         ):
-            raise self._error(
-                "a comparison of sums of variables",
-                "a comparison is between two variables at most, each once, on either side",
-                _FORMS,
-            )
+            why = "a comparison is between two variables at most, each once, on either side"
+            what = "a comparison of sums of variables"
+            raise ComparedSumError(what, why=why, fix=_FORMS, source=self.source)
         ordered = [v for v in (*a.variables, *b.variables) if v in counts]
         first = ordered[0]
         second = next((v for v in counts if v != first), None)

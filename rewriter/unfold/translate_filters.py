@@ -38,7 +38,7 @@ from ontoweir.rewriter.model.spj import (
     Op,
     Output,
 )
-from ontoweir.rewriter.rounded.wrap_sums import RoundedSumError
+from ontoweir.rewriter.rounded.wrap_sums import ComparedSumError
 from ontoweir.rewriter.tmappings.unify_outputs import literal_family, unify_outputs
 from ontoweir.rewriter.unfold.translate_times import read_times, translate_time_filter
 
@@ -257,7 +257,7 @@ def _refuse_doubles(filter_: ValueFilter, sides: Sequence[Output], types: Types)
     """
     for side in sides:
         if isinstance(side, LiteralOutput) and isinstance(types.type_of(side.value), FloatType):
-            raise RoundedSumError(
+            raise ComparedSumError(
                 f"a filter adds to or subtracts from {side.value}, a double, and compares",
                 why="a sum of doubles is rounded: moved to the other side, it could be another one",
                 fix="compute the sum of each row, as in BIND(?v + 5 AS ?more) FILTER(?w > ?more); "

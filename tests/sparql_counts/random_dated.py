@@ -15,7 +15,6 @@ _AXIOMS = (
     ":P rdfs:range :A .",
     ":Q owl:inverseOf :P .",
     ":v rdfs:domain :A .",
-    ":A rdfs:subClassOf [ a owl:Restriction ; owl:onProperty :P ; owl:someValuesFrom :B ] .",
 )
 
 

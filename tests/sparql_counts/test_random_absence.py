@@ -191,6 +191,8 @@ def compare(
         for moment, wanted in ask_rdflib(translate_query(asked), graphs):
             if moment > START + timedelta(minutes=5 * max(steps, default=-1)):
                 break  # a replay ends with the streams that it reads
+            if moment < START + timedelta(minutes=5 * min(steps, default=0)):
+                continue  # and begins with them
             for at in sorted(found):
                 if at <= moment:
                     known += found.pop(at)

@@ -19,7 +19,6 @@ from ontoweir.pipeline.compiling.compile_solutions import (
     tell_nothing,
 )
 from ontoweir.pipeline.compiling.compiler import Compiler
-from ontoweir.pipeline.compiling.find_dated import find_dated, rest_on
 from ontoweir.pipeline.compiling.move_values import move_values
 from ontoweir.rewriter.absence.compare_last import compare_last
 from ontoweir.rewriter.absence.compute_matches import compute_matches, list_matches
@@ -45,6 +44,7 @@ from ontoweir.rewriter.clauses.name_absence import name_absence
 from ontoweir.rewriter.clauses.turn_greatest import turn_greatest
 from ontoweir.rewriter.composed.list_visible import list_asked
 from ontoweir.rewriter.composed.refuse_parts import refuse_parts
+from ontoweir.rewriter.dated.find_dated import find_dated, rest_on
 from ontoweir.rewriter.delays.hold_set import hold_set
 from ontoweir.rewriter.expressions.attach_computation import SeveralRowsError
 from ontoweir.rewriter.grouped.filter_groups import filter_groups
@@ -57,7 +57,7 @@ from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.ranked.split_limit import split_limit
 from ontoweir.rewriter.recent.last_matches import last_matches
-from ontoweir.rewriter.rounded.wrap_sums import RoundedSumError, wrap_sums
+from ontoweir.rewriter.rounded.wrap_sums import ComparedSumError, wrap_sums
 from ontoweir.rewriter.sparql.parse_query import parse_query
 from ontoweir.rewriter.standing.compute_standing import compute_standing
 from ontoweir.rewriter.standing.find_registers import find_registers
@@ -145,7 +145,7 @@ def _compile_opened(
     workspace: Compiler, text: str, name: str, file: str, catalog: Catalog | None
 ) -> CompiledQuery:
     """A SELECT whose classes have names."""
-    if (dated := find_dated(workspace, text, catalog)) is None:
+    if (dated := find_dated(text, workspace.mappings, workspace.tmappings)) is None:
         return _compile_dated(workspace, text, name, file, catalog)
     try:
         made = _compile_dated(workspace, dated.text, name, file, catalog)
@@ -191,7 +191,7 @@ def _compile_said(
         joined = compile_joined(workspace, text, name, file, catalog, compile_text)
         if isinstance(joined, CompiledQuery):
             return joined
-        sums = wrap_sums(text) if isinstance(error, RoundedSumError) else None
+        sums = wrap_sums(text) if isinstance(error, ComparedSumError) else None
         for other in (sums, imply_named(text), filter_groups(text)):
             if other is not None:
                 with suppress(QueryError):

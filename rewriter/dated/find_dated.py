@@ -4,18 +4,24 @@ from dataclasses import replace
 
 from ontoweir.errors import MappingError
 from ontoweir.mappings.model.assertion import MappingSet
-from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.pipeline.compiling.compiler import Compiler
 from ontoweir.rewriter.dated.date_nodes import DatedText, date_nodes
 from ontoweir.rewriter.dated.node_times import NodeTimes, StreamKey
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.tmappings.name_classes import list_graphs
+from ontoweir.rewriter.tmappings.share_tmappings import TMappings
 
 
-def find_dated(workspace: Compiler, text: str, catalog: Catalog | None) -> DatedText | None:
-    """The query with these patterns in GRAPH (date_nodes); None: it has none, or its graphs are
-    windows, or a triples map is refused, so that it is not known what is said of a node."""
-    mappings, shared = workspace.mappings, workspace.tmappings
+def find_dated(text: str, mappings: MappingSet, shared: TMappings) -> DatedText | None:
+    """The query with these patterns in GRAPH (date_nodes).
+
+    Args:
+        text: SPARQL.
+        mappings: those of the project, of which `shared` are the T-mappings.
+
+    Returns:
+        None: it has none, or its graphs are windows, or a triples map is refused, so that it is not
+        known what is said of a node.
+    """
     if mappings.windowed or mappings.refused:
         return None
     graphs = list_graphs(text)
