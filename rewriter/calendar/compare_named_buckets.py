@@ -24,7 +24,7 @@ _Grid = FixedBuckets | CalendarBuckets
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
+class Call:
     """`ow:tumble(?t, …)`: its time as it is written, its buckets, its width as it is written, and
     the places of its first and last token."""
 
@@ -48,7 +48,7 @@ def compare_named_buckets(text: str) -> str:
     tokens = edit.tokens
     names = list_prefixes(tokens)
     for n in range(len(tokens)):
-        call = _read_call(tokens, n, names)
+        call = read_call(tokens, n, names)
         if call is None:
             continue
         found = _read_other(tokens, call)
@@ -63,7 +63,7 @@ def compare_named_buckets(text: str) -> str:
     return edit.finish()
 
 
-def _read_call(tokens: Sequence[SparqlToken], n: int, names: dict[str, str]) -> _Call | None:
+def read_call(tokens: Sequence[SparqlToken], n: int, names: dict[str, str]) -> Call | None:
     """The call of ow:tumble at a place, of a variable and literals."""
     if expand_name(tokens[n], names) != _TUMBLE or n + 1 >= len(tokens):
         return None
@@ -79,7 +79,7 @@ def _read_call(tokens: Sequence[SparqlToken], n: int, names: dict[str, str]) -> 
         return None
     end = commas[1] if len(commas) == 2 else last
     width = "".join(t.text for t in tokens[commas[0] + 1 : end])
-    return _Call(tokens[n + 2].text, grid, width, n, last)
+    return Call(tokens[n + 2].text, grid, width, n, last)
 
 
 def _read_literal(
@@ -100,7 +100,7 @@ def _read_literal(
 
 
 def _read_other(
-    tokens: Sequence[SparqlToken], call: _Call
+    tokens: Sequence[SparqlToken], call: Call
 ) -> tuple[str, tuple[int, int], int, int] | None:
     """What a call is compared with: the operator, its first and last token, and those of the whole
     comparison, which stands by itself between brackets and connectives."""
@@ -132,7 +132,7 @@ def _begin_of(tokens: Sequence[SparqlToken], n: int) -> int:
 
 def _limit(
     tokens: Sequence[SparqlToken],
-    call: _Call,
+    call: Call,
     op: str,
     other: tuple[int, int],
     names: dict[str, str],
@@ -188,7 +188,7 @@ def _write_instant(time_us: int) -> str:
     return f'"{moment}"^^<{XSD}dateTime>'
 
 
-def _is_start(tokens: Sequence[SparqlToken], name: str, call: _Call, names: dict[str, str]) -> bool:
+def _is_start(tokens: Sequence[SparqlToken], name: str, call: Call, names: dict[str, str]) -> bool:
     """Whether a variable is where a bucket of the call's begins, wherever it has a value: each AS
     before it is of such a call, and it is in no pattern and no VALUES."""
     named = False
@@ -197,7 +197,7 @@ def _is_start(tokens: Sequence[SparqlToken], name: str, call: _Call, names: dict
             continue
         if tokens[n - 1].text.upper() == "AS":
             opens = _opening(tokens, n, "(")
-            made = None if opens is None else _read_call(tokens, opens + 1, names)
+            made = None if opens is None else read_call(tokens, opens + 1, names)
             if made is None or made.last != n - 2 or made.grid.even != call.grid.even:
                 return False
             named = True

@@ -19,8 +19,9 @@ class ComparedSumError(QueryError):
 
 def wrap_sums(text: str) -> str | None:
     """`COALESCE(?a - ?b) > 2` for `?a - ?b > 2`, in FILTER and BIND, on its lines: COALESCE of one
-    expression is that expression, but no sum whose parts may be moved to the other side. (None:
-    there is none that is not so already.) Sums of times, the variables of GRAPHs, stay as they are.
+    expression is that expression, but no sum whose parts may be moved to the other side. Conditions
+    beside it, after &&, are FILTERs of their own. (None: there is none that is not so already.)
+    Sums of times, the variables of GRAPHs, stay as they are.
 
     Args:
         text: a query of SPARQL.
@@ -36,7 +37,26 @@ def wrap_sums(text: str) -> str | None:
         edit.before(first, f"{_MARK}(")
         edit.after(last, ")")
         wrapped = True
+        for n in _list_ands(tokens, first):
+            edit.put(n, ") FILTER(")
     return edit.finish() if wrapped else None
+
+
+def _list_ands(tokens: Sequence[SparqlToken], n: int) -> Iterator[int]:
+    """The places of && between the conditions of the FILTER around a place, each of which has to
+    be true: each may be a FILTER of its own."""
+    found = (k for k in range(n, -1, -1) if tokens[k].text.upper() in ("FILTER", "BIND"))
+    opens = next(found, 0) + 1
+    if tokens[opens - 1].text.upper() != "FILTER":
+        return
+    depth, ends, apart = 0, close_of(tokens, opens), list[int]()
+    for k in range(opens, ends):
+        depth += {"(": 1, ")": -1, "{": 1, "}": -1}.get(tokens[k].text, 0)
+        if depth == 1 and tokens[k].text == "||":
+            return
+        if depth == 1 and tokens[k].text == "&&":
+            apart.append(k)
+    yield from apart
 
 
 def _list_sums(tokens: Sequence[SparqlToken]) -> Iterator[tuple[int, int]]:

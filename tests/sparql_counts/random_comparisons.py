@@ -57,7 +57,7 @@ def _make_query(random: Random) -> Query:
     if before := random.random() < 0.25:  # the same one, and nothing between
         atoms[1] = Atom("t2", "?x", ("a A",))
         lines = [f"FILTER(?t1 < ?t2) FILTER NOT EXISTS {{ {_BETWEEN} }}"]
-    if not before and random.random() < 0.7:
+    if not before and random.random() < 0.9:
         lines += ['FILTER(?t2 <= ?t1 + "PT10M"^^xsd:dayTimeDuration)']
     used: dict[str, tuple[str, str]] = {}
     lines += [f"FILTER({_compare(random, used)})" for _ in range(random.choice((1, 1, 2)))]

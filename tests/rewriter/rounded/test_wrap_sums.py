@@ -12,7 +12,8 @@ from ontoweir.rewriter.syntax.locate_tokens import Tokens
     [
         ("FILTER(?a - ?b > 2)", "FILTER(COALESCE(?a - ?b) > 2)"),
         ("FILTER(?a > ?b + 2)", "FILTER(?a > COALESCE(?b + 2))"),
-        ("FILTER(?a - ?b > 2 && ?c < 5)", "FILTER(COALESCE(?a - ?b) > 2 && ?c < 5)"),
+        ("FILTER(?a - ?b > 2 && ?c < 5)", "FILTER(COALESCE(?a - ?b) > 2 ) FILTER( ?c < 5)"),
+        ("FILTER(?a - ?b > 2 || ?c < 5)", "FILTER(COALESCE(?a - ?b) > 2 || ?c < 5)"),
         ("FILTER(!(?a - ?b = ?c))", "FILTER(!(COALESCE(?a - ?b) = ?c))"),
         ("FILTER((?a + ?b) / 2 > ?c)", "FILTER((COALESCE(?a + ?b)) / 2 > ?c)"),
         ("FILTER(ABS(?a - ?b) > 2)", "FILTER(ABS(COALESCE(?a - ?b)) > 2)"),

@@ -40,6 +40,8 @@ from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.around.number_groups import limit_groups
 from ontoweir.rewriter.before.meet_before import meet_before
 from ontoweir.rewriter.calendar.compare_named_buckets import compare_named_buckets
+from ontoweir.rewriter.calendar.equal_buckets import equal_buckets
+from ontoweir.rewriter.calendar.spell_buckets import spell_buckets
 from ontoweir.rewriter.clauses.name_absence import name_absence
 from ontoweir.rewriter.clauses.turn_greatest import turn_greatest
 from ontoweir.rewriter.composed.list_visible import list_asked
@@ -183,7 +185,8 @@ def _compile_said(
     workspace: Compiler, text: str, name: str, file: str, catalog: Catalog | None
 ) -> CompiledQuery:
     """A SELECT that shows by what it groups."""
-    text = name_absence(turn_greatest(compare_named_buckets(group_binds(text))))
+    text = compare_named_buckets(equal_buckets(group_binds(spell_buckets(text))))
+    text = name_absence(turn_greatest(text))
     try:
         named = _compile_named(workspace, text, name, file, catalog)
         return replace(named, union=hold_set(named.union))
