@@ -1,6 +1,7 @@
 """Nodes that have their time in their names, such as observations: all that is said of one is said
-at one time.
+at one time. And what is said again at other times, and counts once.
 
-Takes a SPARQL query with patterns of such nodes outside of GRAPH, and the mappings; gives the query
-with these patterns in GRAPH of that time, which matches the same. The door is `date_nodes`.
+Takes a SPARQL query with patterns outside of GRAPH, and the mappings; gives the query with those of
+such nodes in GRAPH of that time (door: `find_dated`), or, where it was refused, with those that may
+come again in a SELECT DISTINCT (`count_once`), which match the same.
 """

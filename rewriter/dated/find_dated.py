@@ -1,14 +1,17 @@
 """The patterns of a SPARQL text that are of nodes with their time in their names."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
-from ontoweir.errors import MappingError
+from ontoweir.errors import MappingError, QueryError
 from ontoweir.mappings.model.assertion import MappingSet
 from ontoweir.rewriter.dated.date_nodes import DatedText, date_nodes
 from ontoweir.rewriter.dated.node_times import NodeTimes, StreamKey
+from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.tmappings.name_classes import list_graphs
 from ontoweir.rewriter.tmappings.share_tmappings import TMappings
+from ontoweir.rewriter.views.hold_once import hold_once
 
 
 def find_dated(text: str, mappings: MappingSet, shared: TMappings) -> DatedText | None:
@@ -34,6 +37,27 @@ def find_dated(text: str, mappings: MappingSet, shared: TMappings) -> DatedText 
         return date_nodes(text, NodeTimes(selected, compile_one, shared.whole, shared.tbox))
     except MappingError:
         return None
+
+
+def find_again(text: str, mappings: MappingSet, shared: TMappings) -> Callable[[str, bool], bool]:
+    """Whether a triple of a property, or (True) of a class, that a stream makes may come again at
+    another time (hold_once). Of windows, and where a triples map is refused, none is said to."""
+    graphs = list_graphs(text)
+
+    def comes_again(iri: str, is_class: bool) -> bool:
+        if mappings.windowed or mappings.refused:
+            return False
+        selected = shared.select(mappings, graphs)
+        compiled = selected if selected.compiled else shared.compile(selected, graphs, (iri,))
+        made = compiled.classes_of(iri) if is_class else compiled.properties_of(iri)
+        flowing = [a for a in made if a.stream_alias is not None]
+        try:
+            hold_once(flowing, shared.whole, None)
+        except QueryError as error:
+            return not isinstance(error, UnitsDiffer)
+        return False
+
+    return comes_again
 
 
 def rest_on(union: SpjUnion, keys: tuple[StreamKey, ...]) -> SpjUnion:

@@ -46,12 +46,14 @@ from ontoweir.rewriter.clauses.name_absence import name_absence
 from ontoweir.rewriter.clauses.turn_greatest import turn_greatest
 from ontoweir.rewriter.composed.list_visible import list_asked
 from ontoweir.rewriter.composed.refuse_parts import refuse_parts
-from ontoweir.rewriter.dated.find_dated import find_dated, rest_on
+from ontoweir.rewriter.dated.count_once import count_once
+from ontoweir.rewriter.dated.find_dated import find_again, find_dated, rest_on
 from ontoweir.rewriter.delays.hold_set import hold_set
 from ontoweir.rewriter.expressions.attach_computation import SeveralRowsError
 from ontoweir.rewriter.grouped.filter_groups import filter_groups
 from ontoweir.rewriter.grouped.hide_keys import hide_keys
 from ontoweir.rewriter.grouped.last_groups import last_groups
+from ontoweir.rewriter.grouped.name_groups import name_groups
 from ontoweir.rewriter.grouped.time_groups import RowGroups, is_of_row, time_groups
 from ontoweir.rewriter.lasting.imply_named import imply_named
 from ontoweir.rewriter.model.add_views import extend_catalog
@@ -146,15 +148,21 @@ def _compile_form(
 def _compile_opened(
     workspace: Compiler, text: str, name: str, file: str, catalog: Catalog | None
 ) -> CompiledQuery:
-    """A SELECT whose classes have names."""
-    if (dated := find_dated(text, workspace.mappings, workspace.tmappings)) is None:
-        return _compile_dated(workspace, text, name, file, catalog)
+    """A SELECT whose classes have names; with triples that may come again as the set that they
+    are."""
+    dated = find_dated(text, workspace.mappings, workspace.tmappings)
     try:
+        if dated is None:
+            return _compile_dated(workspace, text, name, file, catalog)
         made = _compile_dated(workspace, dated.text, name, file, catalog)
+        return replace(made, union=rest_on(made.union, dated.rests))
     except QueryError as error:
-        error.source = dated.place_back(error.source)
+        again = find_again(text, workspace.mappings, workspace.tmappings)
+        if (once := count_once(text, again)) is not None:
+            with suppress(QueryError):
+                return _compile_form(workspace, once, name, file, catalog)
+        error.source = error.source if dated is None else dated.place_back(error.source)
         raise
-    return replace(made, union=rest_on(made.union, dated.rests))
 
 
 def _compile_dated(
@@ -185,7 +193,7 @@ def _compile_said(
     workspace: Compiler, text: str, name: str, file: str, catalog: Catalog | None
 ) -> CompiledQuery:
     """A SELECT that shows by what it groups."""
-    text = compare_named_buckets(equal_buckets(group_binds(spell_buckets(text))))
+    text = compare_named_buckets(equal_buckets(group_binds(spell_buckets(name_groups(text)))))
     text = name_absence(turn_greatest(text))
     try:
         named = _compile_named(workspace, text, name, file, catalog)
