@@ -47,6 +47,7 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.aggregates.as_having import as_having
 from ontoweir.rewriter.aggregates.as_part import as_part
 from ontoweir.rewriter.buckets.find_closing import close_by_time, find_closing
+from ontoweir.rewriter.dated.close_by_names import close_by_names
 from ontoweir.rewriter.groups.group_answers import group_answers
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import SpjUnion
@@ -232,7 +233,7 @@ def _check_plain(
     disprove: bool,
     size: int,
 ) -> Verdict:
-    union = close_by_time(union, catalog)
+    union = close_by_names(close_by_time(union, catalog), catalog)
     checker = DisjunctChecker(union, catalog, known, timed, size=size)
     decided: list[DisjunctVerdict] = []
     with phase("deciding", len(union.disjuncts)) as done:

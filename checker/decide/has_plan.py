@@ -10,6 +10,7 @@ from ontoweir.checker.split.split_by_keys import split_by_keys, split_closed
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
 from ontoweir.rewriter.buckets.find_closing import close_by_time
+from ontoweir.rewriter.dated.close_by_names import close_by_names
 from ontoweir.rewriter.groups.group_answers import group_answers
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import SpjUnion
@@ -58,6 +59,7 @@ def _lacking(
     for one in unions:
         if one.distinct:
             one = close_by_time(reduce_union(one, catalog), catalog)
+            one = close_by_names(one, catalog)
         checker = DisjunctChecker(one, catalog, Statistics(), timed)
         for query in one.disjuncts:
             form = checker.normal(query)
