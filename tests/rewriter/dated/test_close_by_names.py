@@ -7,7 +7,7 @@ import pytest
 from ontoweir.checker.verdict.verdict import Tier
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
-from tests.rewriter.dated.test_node_times import A, MAPS, ONTOLOGY, PROJECT, V, write_map
+from tests.rewriter.dated.test_node_times import MAPS, ONTOLOGY, PROJECT, A, V, write_map
 
 
 def decide(folder: Path, head: str, *maps: str) -> Tier:
