@@ -59,6 +59,7 @@ from ontoweir.rewriter.lasting.imply_named import imply_named
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.ranked.limit_solutions import limit_solutions
 from ontoweir.rewriter.ranked.split_limit import split_limit
 from ontoweir.rewriter.recent.last_matches import last_matches
 from ontoweir.rewriter.rounded.wrap_sums import ComparedSumError, wrap_sums
@@ -96,7 +97,9 @@ def compile_text(
     if (limited := split_limit(text)) is not None:
         whole = compile_text(workspace, limited.text, name, file, catalog=catalog)
         known = catalog or workspace.project.catalog
-        if (first := limit_groups(whole.union, limited, known)) is not None:
+        first = limit_groups(whole.union, limited, known)
+        first = first or limit_solutions(whole.union, limited, known)
+        if first is not None:
             return replace(whole, union=first)
 
     text = open_construct(text, file)
