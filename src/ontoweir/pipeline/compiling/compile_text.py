@@ -39,6 +39,7 @@ from ontoweir.rewriter.absence.unite_solutions import Uniting, unite_solutions
 from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.around.number_groups import limit_groups
 from ontoweir.rewriter.before.meet_before import meet_before
+from ontoweir.rewriter.before.open_optional import open_optional
 from ontoweir.rewriter.calendar.compare_named_buckets import compare_named_buckets
 from ontoweir.rewriter.calendar.equal_buckets import equal_buckets
 from ontoweir.rewriter.calendar.spell_buckets import spell_buckets
@@ -206,7 +207,7 @@ def _compile_said(
         if isinstance(joined, CompiledQuery):
             return joined
         sums = wrap_sums(text) if isinstance(error, ComparedSumError) else None
-        for other in (sums, imply_named(text), filter_groups(text)):
+        for other in (sums, imply_named(text), filter_groups(text), open_optional(text)):
             if other is not None:
                 with suppress(QueryError):
                     return _compile_said(workspace, other, name, file, catalog)
