@@ -52,12 +52,18 @@ def direct() -> list[str]:
         project = tomllib.load(file)["project"]
     wanted = [project["dependencies"], *project.get("optional-dependencies", {}).values()]
     named = [d for group in wanted for d in group]
-    extras = [f"{bare(d)}-{extra}" for d in named for extra in re.findall(r"\[([\w-]+)\]", d)]
+    extras = [
+        bare(requirement)
+        for d in named
+        for extra in re.findall(r"\[([\w-]+)\]", d)
+        for requirement in distribution(bare(d)).requires or ()
+        if re.search(rf"extra == ['\"]{extra}['\"]", requirement)
+    ]
     return [bare(d) for d in named] + [e for e in extras if is_here(e)]
 
 
 def is_here(name: str) -> bool:
-    """Whether a package is installed: an extra is often one of its own, psycopg[binary] say."""
+    """Whether a package is installed."""
     try:
         distribution(name)
     except PackageNotFoundError:

@@ -61,8 +61,8 @@ def _write(node: "exp.Expr") -> str | None:
     match node:
         case exp.Identifier():
             node.set("quoted", not (node.name.isascii() and node.name.isidentifier()))
-        case exp.DataType() if node.this == exp.DataType.Type.TIME:
-            return "TIME"  # no type of Spark's
+        case exp.Cast() if node.to.this == exp.DataType.Type.TIME:  # no type of Spark's
+            return f"CAST({node.this.sql('spark')} AS TIME)"
         case exp.Ordered():
             return f"{node.this.sql('spark')}{' DESC' if node.args.get('desc') else ''}"
         case exp.AtTimeZone():

@@ -9,10 +9,10 @@ from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens
 
 def open_optional(text: str) -> str | None:
     """`{ P . Q FILTER NOT EXISTS { R } } UNION { P FILTER NOT EXISTS { Q FILTER NOT EXISTS { R }
-    } }` for `P OPTIONAL { Q FILTER NOT EXISTS { R } }`, which has the same solutions (SPARQL 1.1, 18.5:
-    LeftJoin is a join, and what has no partner in it). What stands after it stays there. (None: the
-    outermost group has no such OPTIONAL pattern, or has blank nodes with labels, which stand in one
-    group only.)
+    } }` for `P OPTIONAL { Q FILTER NOT EXISTS { R } }`, which has the same solutions: LeftJoin is a
+    join, and what has no partner in it (SPARQL 1.1, 18.5). What stands after it stays there. (None:
+    the outermost group has no such OPTIONAL pattern, or has blank nodes with labels, which stand in
+    one group only.)
 
     Args:
         text: a query.
