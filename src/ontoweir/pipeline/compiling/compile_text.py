@@ -39,7 +39,6 @@ from ontoweir.rewriter.absence.unite_solutions import Uniting, unite_solutions
 from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.around.number_groups import limit_groups
 from ontoweir.rewriter.before.meet_before import meet_before
-from ontoweir.rewriter.before.open_optional import open_optional
 from ontoweir.rewriter.calendar.compare_named_buckets import compare_named_buckets
 from ontoweir.rewriter.calendar.equal_buckets import equal_buckets
 from ontoweir.rewriter.calendar.spell_buckets import spell_buckets
@@ -60,6 +59,8 @@ from ontoweir.rewriter.lasting.imply_named import imply_named
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.optional.count_beside import count_beside
+from ontoweir.rewriter.optional.open_optional import open_optional
 from ontoweir.rewriter.ranked.limit_solutions import limit_solutions
 from ontoweir.rewriter.ranked.split_limit import split_limit
 from ontoweir.rewriter.recent.last_matches import last_matches
@@ -207,7 +208,8 @@ def _compile_said(
         if isinstance(joined, CompiledQuery):
             return joined
         sums = wrap_sums(text) if isinstance(error, ComparedSumError) else None
-        for other in (sums, imply_named(text), filter_groups(text), open_optional(text)):
+        beside = open_optional(text), count_beside(text)
+        for other in (sums, imply_named(text), filter_groups(text), *beside):
             if other is not None:
                 with suppress(QueryError):
                     return _compile_said(workspace, other, name, file, catalog)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ontoweir.rewriter.before.open_optional import open_optional
+from ontoweir.rewriter.optional.open_optional import open_optional
 
 P, Q = 'GRAPH ?t { ?x :p "a"@de-AT } # one\n', "GRAPH ?u { ?x :q ?v }"
 ABSENT = "FILTER NOT EXISTS { GRAPH ?w { ?x :q ?y } FILTER(?w > ?u) }"

@@ -1,0 +1,5 @@
+"""OPTIONAL patterns of SPARQL as other patterns, where a query was refused.
+
+Takes a text, and gives one of the same solutions: alternatives with the pattern and without it
+(`open_optional`), groups of what is beside each (`count_beside`).
+"""
