@@ -11,6 +11,7 @@ from ontoweir.mappings.model.catalog import (
     ColumnType,
     StringType,
 )
+from ontoweir.mappings.model.column_types import XSD
 from ontoweir.rewriter.absence.rename_views import rename_views
 from ontoweir.rewriter.algebra.equality_classes import EqualityClasses, Types
 from ontoweir.rewriter.algebra.is_injective import term_kind
@@ -192,7 +193,7 @@ def _declare(
     for variable in (n for n in variables if n in head):
         outputs = [dict(q.outputs)[variable] for q in found.disjuncts]
         first = outputs[0]
-        kind = _find_kind(variable, outputs, source)
+        kind = _find_kind(variable, found, source)
         if isinstance(first, ConstantOutput) and all(o == first for o in outputs):
             shown[variable] = first, ()
         elif _is_alike(outputs, found, wide):
@@ -272,24 +273,46 @@ def _check_kinds(
         if len(kinds) > 1:
             raise QueryError(
                 f"?{name}, on which NOT EXISTS, EXISTS, MINUS or OPTIONAL depends, is a term of "
-                "several kinds or types",
+                f"several kinds or types{_say_kinds(name, unions)}",
                 why="solutions are told apart by texts, which may be those of different terms",
-                fix="map it with one kind of term and one type",
+                fix=f"map it with one kind of term and one type{_APART}",
                 source=source,
             )
 
 
-def _find_kind(variable: str, outputs: Sequence[Output], source: Source) -> str:
+def _find_kind(variable: str, found: SpjUnion, source: Source) -> str:
+    outputs = [dict(q.outputs)[variable] for q in found.disjuncts]
     kinds = {term_kind(o) for o in outputs}
     if len(kinds) == 1 and not isinstance(outputs[0], BlankOutput):
         return kinds.pop()
+    blank = "a blank node" if len(kinds) == 1 else "a term of several kinds"
     raise QueryError(
-        f"?{variable} beside NOT EXISTS, EXISTS, MINUS or OPTIONAL is "
-        + ("a blank node" if len(kinds) == 1 else "a term of several kinds"),
+        f"?{variable} beside NOT EXISTS, EXISTS, MINUS or OPTIONAL is {blank}"
+        f"{_say_kinds(variable, [found])}",
         why="what is known of an answer while it waits is its text",
-        fix="map it to IRIs, or to literals of one datatype; or do not select it",
+        fix=f"map it to IRIs, or to literals of one datatype{_APART}; or do not select it",
         source=source,
     )
+
+
+_APART = (
+    "; or give what is of different triples maps IRIs with beginnings of their own, as in "
+    "http://x/co2/{sensor}/{ts}, so that no node is of both"
+)
+
+
+def _say_kinds(variable: str, unions: Sequence[SpjUnion]) -> str:
+    """The kinds of a term, and the triples maps that make it of each (nothing: one, or none)."""
+    made: dict[str, dict[str, None]] = {}
+    for query in (q for union in unions for q in union.disjuncts):
+        output = dict(query.outputs).get(variable)
+        if output is not None:
+            aliases = {a.alias for a in output_attributes(output)}
+            maps = (p.shown for alias, p in query.provenance if alias in aliases)
+            kind = term_kind(output).replace(XSD, "xsd:")
+            made.setdefault(kind, {}).update(dict.fromkeys(maps))
+    said = [f"{kind} of {' and '.join(maps)}" for kind, maps in made.items() if maps]
+    return f": {', '.join(said)}" if len(said) > 1 else ""
 
 
 def _is_alike(outputs: Sequence[Output], found: SpjUnion, wide: Catalog) -> bool:

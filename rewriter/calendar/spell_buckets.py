@@ -12,7 +12,8 @@ from ontoweir.rewriter.syntax.locate_tokens import SparqlToken
 def spell_buckets(text: str) -> str:
     """`BIND(ow:tumble(?t, W) AS ?h) FILTER(ow:tumble(?u, W) = ?h)` with the bucket in the place of
     ?h in FILTERs, also in those of EXISTS and OPTIONAL, on its lines; `FILTER(ow:tumble(?t, W) =
-    ?h)` in the place of the BIND where a SELECT within shows ?h. Other texts are as they were.
+    ?h)` in the place of the BIND where a SELECT within shows ?h; `SELECT (ow:tumble(?t, W) AS ?h)`
+    where nothing else has it. Other texts are as they were.
 
     Args:
         text: a query.
@@ -49,11 +50,32 @@ def _spell(edit: Edit, places: Iterator[int], name: int, made: str) -> None:
         if all(_shows(tokens, s, tokens[name].text) for s in shown):
             edit.blank(bind, close_of(tokens, bind + 1))
             edit.before(bind, f"FILTER({made} = {tokens[name].text})")
-    elif uses and all(_is_compared(tokens, n) for n in uses):
+    elif not uses:
+        if (shown_at := _find_shown(tokens, bind, tokens[name].text)) is not None:
+            edit.put(shown_at, f"({made} AS {tokens[name].text})")
+            edit.blank(bind, close_of(tokens, bind + 1))
+    elif all(_is_compared(tokens, n) for n in uses):
         for n in uses:
             edit.put(n, made)
         if sum(t.text == tokens[name].text for t in tokens) == len(uses) + 1:
             edit.blank(bind, close_of(tokens, bind + 1))
+
+
+def _find_shown(tokens: Sequence[SparqlToken], bind: int, name: str) -> int | None:
+    """The place of a variable that a BIND makes, where the head of its SELECT alone has it, and
+    groups nothing."""
+    outer = _select_around(tokens, bind)
+    first = 0 if outer is None else outer
+    select = next((n for n in range(first, bind) if tokens[n].text.upper() == "SELECT"), None)
+    if select is None:
+        return None
+    body = next(n for n in range(select, len(tokens)) if tokens[n].text == "{")
+    end = close_of(tokens, body)
+    after = tokens[end + 1 : None if outer is None else close_of(tokens, outer)]
+    uses = [n for n, t in enumerate(tokens) if t.text == name and not bind < n < end]
+    direct = any(i.first == bind for i in list_items(tokens, body))
+    grouped = any(t.text.upper() in ("GROUP", "ORDER", "HAVING") for t in after)
+    return uses[0] if direct and not grouped and len(uses) == 1 and uses[0] < body else None
 
 
 def _select_around(tokens: Sequence[SparqlToken], n: int) -> int | None:

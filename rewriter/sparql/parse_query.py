@@ -5,6 +5,7 @@ by name. rdflib keeps no positions: lines are found by following its triples thr
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import rdflib
@@ -42,6 +43,11 @@ from ontoweir.rewriter.sparql.patterns import (
 )
 from ontoweir.rewriter.sparql.read_aggregation import aggregated_variables, read_aggregation
 from ontoweir.rewriter.sparql.read_dataset import read_dataset
+from ontoweir.rewriter.sparql.read_sparql_buckets import (
+    find_bucket,
+    list_times,
+    read_sparql_buckets,
+)
 from ontoweir.rewriter.sparql.read_terms import Terms
 from ontoweir.rewriter.sparql.read_values import ValuesReader, refuse_behind_groups
 from ontoweir.rewriter.subqueries.check_subselects import check_subselects
@@ -109,6 +115,7 @@ class _Parser:
         used = frozenset(t.text[1:] for t in tokens.tokens if t.kind == "var")
         self.terms = Terms(prologue, used, self.error, tokens.line_of_prefix)
         self.times, self.bare = dict[Variable, Source](), False
+        self.buckets = dict[Variable, NamedBuckets]()  # that SELECT shows
         self.first = tokens.line_of("SELECT", *FORMS.values()) or 1
         self.computed = ComputationReader(
             self.terms.read,
@@ -126,7 +133,7 @@ class _Parser:
         if query.name in FORMS:
             refuse_forms(query, (), self.tokens, self.error)
         graphs = read_dataset(query, self.tokens, self.terms, self.error)
-        self.find_times(query["where"])
+        self.times = dict.fromkeys(list_times(query["where"]), Source(self.file))
         aggregation, buckets, group_terms = read_aggregation(
             query, self.tokens, self.terms, self.file, self.error, self.computed, self.times
         )
@@ -204,12 +211,8 @@ class _Parser:
 
     def read_rows(self, clause: Node, aggregation: Aggregation | None) -> Pattern:
         """VALUES, as a pattern; behind the outermost group, of a query that may group."""
-        values = self.values.read_values(clause, line := self.find_line("VALUES"))
+        values = self.values.read_values(clause, line := self.tokens.next_word("VALUES"))
         return refuse_behind_groups(values, aggregation, self.error, line)
-
-    def find_line(self, word: str) -> int:
-        """The line of the next token that is a word."""
-        return self.tokens.next(lambda t: t.text.upper() == word)
 
     def list_order(
         self, aggregation: Aggregation | None, buckets: Sequence[NamedBuckets]
@@ -232,22 +235,10 @@ class _Parser:
         self, head: tuple[Variable, ...]
     ) -> tuple[tuple[Variable, ...], tuple[NamedBuckets, ...]]:
         """The answer variables that are values, and the times with their places in SELECT."""
-        times = tuple(
-            NamedBuckets(v.name, v, TimeBucket(Moments()), place)
-            for place, v in enumerate(head)
-            if v in self.times
-        )
-        return tuple(v for v in head if v not in self.times), times
-
-    def find_times(self, node: object) -> None:
-        """Note the variables of every GRAPH: filters before it may compare them."""
-        if isinstance(node, Node):
-            term = node.get("term")
-            if node.name == "GraphGraphPattern" and isinstance(term, rdflib.Variable):
-                self.times.setdefault(Variable(str(term)), Source(self.file))
-            node = list(node.values())
-        for part in node if isinstance(node, list) else ():
-            self.find_times(part)
+        moments = {v: NamedBuckets(v.name, v, TimeBucket(Moments())) for v in self.times}
+        shown = moments | self.buckets
+        times = tuple(replace(shown[v], place=n) for n, v in enumerate(head) if v in shown)
+        return tuple(v for v in head if v not in shown), times
 
     def read_head(self, query: Node) -> tuple[Variable, ...] | None:
         """The answer variables; None for *."""
@@ -258,6 +249,12 @@ class _Parser:
             if "var" not in item:
                 name = str(item["evar"])
                 line = self.tokens.line_of(f"?{name}")
+                call = find_bucket(item["expr"], self.terms, self.times)
+                if call is not None:
+                    made = read_sparql_buckets(name, call, self.terms, self.error, line)
+                    head.append(Variable(name))
+                    self.buckets[head[-1]] = made
+                    continue
                 head.append(self.computed.name(item["expr"], name, f"SELECT, as ?{name},", line))
             elif (answer := Variable(str(item["var"]))) not in head:
                 head.append(answer)
@@ -281,7 +278,7 @@ class _Parser:
                         for i in range(0, len(flat), 3):
                             parts.append(self.read_triple(flat[i], flat[i + 1], flat[i + 2], time))
                 case "Filter":
-                    line = self.find_line("FILTER")
+                    line = self.tokens.next_word("FILTER")
                     taken = [
                         n for n in split_conjuncts(part["expr"]) if self.computed.takes_filter(n)
                     ]
@@ -300,7 +297,7 @@ class _Parser:
                 case "InlineData":
                     parts.append(self.read_rows(part, None))
                 case "Bind":
-                    line = self.find_line("BIND")
+                    line = self.tokens.next_word("BIND")
                     self.tokens.skip_parentheses()
                     before = Join(tuple(parts))
                     if is_computed(part["expr"]):
@@ -320,7 +317,7 @@ class _Parser:
 
     def read_graph(self, part: Node) -> Join:
         """GRAPH ?t { … }."""
-        line = self.find_line("GRAPH")
+        line = self.tokens.next_word("GRAPH")
         term = part["term"]
         if not isinstance(term, rdflib.Variable):
             raise self.error(

@@ -1,6 +1,6 @@
 """Buckets of time in SPARQL: `GROUP BY (ow:tumble(?t, "PT1H"^^xsd:dayTimeDuration) AS ?hour)`."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import rdflib
@@ -50,7 +50,7 @@ def read_sparql_buckets(
     known = function.value if isinstance(function, Iri) else ""
     if known not in (*_FUNCTIONS, *_SLIDING):
         raise refuse(f"GROUP BY <{known}>(…)", _WHY, _FIX, line)
-    given = [_unwrap(part) for part in call.get("expr", ())]
+    given = [unwrap(part) for part in call.get("expr", ())]
     if known in _SLIDING:
         sliding = None
         if len(given) in (3, 4) and isinstance(given[0], rdflib.Variable):
@@ -69,6 +69,29 @@ def read_sparql_buckets(
         shown = width.lexical if isinstance(width, Literal) else str(width)
         raise refuse(f"the width {shown} of a bucket", _WHY, _FIX, line)
     return NamedBuckets(name, Variable(str(given[0])), TimeBucket(buckets, _FUNCTIONS[known]))
+
+
+def find_bucket(expression: object, terms: Terms, times: Collection[Variable]) -> Node | None:
+    """The call of an expression of SELECT that is the bucket of the time of a GRAPH."""
+    call = unwrap(expression)
+    if not isinstance(call, Node) or call.name != "Function":
+        return None
+    function = terms.read(call["iri"])
+    given = [unwrap(part) for part in call.get("expr", ())][:1]
+    timed = bool(given) and isinstance(given[0], rdflib.Variable)
+    known = isinstance(function, Iri) and function.value in _FUNCTIONS
+    return call if known and timed and Variable(str(given[0])) in times else None
+
+
+def list_times(node: object) -> Iterator[Variable]:
+    """The variables of every GRAPH of a pattern."""
+    if isinstance(node, Node):
+        term = node.get("term")
+        if node.name == "GraphGraphPattern" and isinstance(term, rdflib.Variable):
+            yield Variable(str(term))
+        node = list(node.values())
+    for part in node if isinstance(node, list) else ():
+        yield from list_times(part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +118,13 @@ def read_sparql_session(
     """
     if not isinstance(condition, Node):
         return None
-    call = _unwrap(condition["expr"]) if condition.name == "GroupAs" else condition
+    call = unwrap(condition["expr"]) if condition.name == "GroupAs" else condition
     if not isinstance(call, Node) or call.name != "Function":
         return None
     function = terms.read(call["iri"], line)
     if not isinstance(function, Iri) or function.value != f"{NAMESPACE}session":
         return None
-    given = [_unwrap(part) for part in call.get("expr", ())]
+    given = [unwrap(part) for part in call.get("expr", ())]
     gap, named = None, "var" in condition and len(given) == 2
     time = Variable(str(given[0])) if given and isinstance(given[0], rdflib.Variable) else None
     if named and time in times:
@@ -131,7 +154,7 @@ def _read_sliding(given: Sequence[Term], *, grows: bool) -> SlidingBuckets | Non
     return make_sliding(durations[0], durations[1], origin, grows=grows)
 
 
-def _unwrap(node: object) -> object:
+def unwrap(node: object) -> object:
     """An expression without the levels that rdflib puts around it."""
     while isinstance(node, Node) and set(node) == {"expr"}:
         node = node["expr"]

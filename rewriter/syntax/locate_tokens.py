@@ -66,6 +66,10 @@ class Tokens:
                 break
         return self._line
 
+    def next_word(self, word: str) -> int:
+        """Move behind the next token that is a word, in capitals or not; its line, as `next`."""
+        return self.next(lambda t: t.text.upper() == word)
+
     def skip_parentheses(self) -> tuple[SparqlToken, ...]:
         """Move behind the parentheses that open at the cursor; their tokens, or none."""
         depth = 0

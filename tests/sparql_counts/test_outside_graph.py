@@ -370,3 +370,17 @@ def test_a_bucket_is_of_a_time(tmp_path: Path) -> None:
             ("GROUP BY ?a", 'GROUP BY ?a (ow:tumble(?n, "PT10M"^^xsd:dayTimeDuration) AS ?b)'),
             ("SELECT ?a", "SELECT ?a ?b"),
         )
+
+
+@pytest.mark.parametrize("distinct", [False, True])
+def test_the_bucket_of_each_solution(distinct: bool, tmp_path: Path) -> None:
+    shown = _replay(
+        outside("?n", "x v n @t1", distinct=distinct),
+        tmp_path,
+        ["b", "n"],
+        ("?n\n", '(ow:tumble(?t1, "PT10M"^^xsd:dayTimeDuration) AS ?b) ?n\n'),
+    )
+    first, _, third = MOMENTS
+    again = () if distinct else ((first, "5", 1, 5),)
+    told = {(first, "5", 1, 0), (first, "7", 1, 0), (third, "6", 1, 10), *again}
+    assert shown == told

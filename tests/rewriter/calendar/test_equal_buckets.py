@@ -109,3 +109,14 @@ def test_a_name_that_is_shown_within_is_compared() -> None:
 def test_a_name_that_is_more_stays(said: str) -> None:
     text = f"{PREFIX}SELECT ?x {{ GRAPH ?t {{ ?x a :A }} BIND({call('t', 'PT1H')} AS ?h) {said} }}"
     assert spell_buckets(text) == text
+
+
+@pytest.mark.parametrize("head", ["?x ?h", "DISTINCT ?h"])
+def test_a_name_that_select_shows_is_shown(head: str) -> None:
+    bind = f"BIND({call('t', 'PT1H')} AS ?h)"
+    text = f"{PREFIX}SELECT {head} {{ GRAPH ?t {{ ?x a :A }} {bind} }}"
+    shown = head.replace("?h", f"({HOUR} AS ?h)")
+    made = f"{PREFIX}SELECT {shown} {{ GRAPH ?t {{ ?x a :A }} }}"
+    assert spell_buckets(text).split() == made.split()
+    for more in ("GROUP BY ?h", "ORDER BY ?h"):
+        assert spell_buckets(f"{text} {more}") == f"{text} {more}"
