@@ -6,7 +6,7 @@ from dataclasses import replace
 from ontoweir.errors import MappingError, QueryError
 from ontoweir.mappings.model.assertion import MappingSet
 from ontoweir.rewriter.dated.date_nodes import DatedText, date_nodes
-from ontoweir.rewriter.dated.node_times import NodeTimes, StreamKey
+from ontoweir.rewriter.dated.node_times import KnownTimes, NodeTimes, StreamKey
 from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.tmappings.name_classes import list_graphs
@@ -33,8 +33,11 @@ def find_dated(text: str, mappings: MappingSet, shared: TMappings) -> DatedText 
     def compile_one(iri: str) -> MappingSet:
         return selected if selected.compiled else shared.compile(selected, graphs, (iri,))
 
+    known = shared.times.setdefault(graphs, KnownTimes())
+    assert isinstance(known, KnownTimes)
+    times = NodeTimes(selected, compile_one, shared.whole, shared.tbox, known)
     try:
-        return date_nodes(text, NodeTimes(selected, compile_one, shared.whole, shared.tbox))
+        return date_nodes(text, times)
     except MappingError:
         return None
 

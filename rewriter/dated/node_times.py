@@ -1,9 +1,9 @@
 """Which nodes have their time in their names: of what mappings make, all triples of such a node
 hold at one time."""
 
-from collections.abc import Callable, Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import product
 from typing import TypeAlias
 
 from ontoweir.mappings.model.assertion import (
@@ -51,30 +51,59 @@ class _Name:
         return (self.texts[0] or "", self.texts[-1] or "") if self.texts else ("", "")
 
 
+class _Index:
+    """Names by the text that they begin with: those of others never meet."""
+
+    def __init__(self, names: Iterable[_Name]) -> None:
+        self._of: dict[str, dict[_Name, None]] = {}
+        for name in names:
+            self._of.setdefault(name.fixed[0], {})[name] = None
+        self._sorted = sorted(self._of)
+
+    def near(self, name: _Name) -> Iterator[_Name]:
+        """The names of which one begins as another one does."""
+        begin = name.fixed[0]
+        for length in range(len(begin)):
+            yield from self._of.get(begin[:length], ())
+        for longer in self._sorted[bisect_left(self._sorted, begin) :]:
+            if not longer.startswith(begin):
+                break
+            yield from self._of[longer]
+
+
+@dataclass(slots=True)
+class KnownTimes:
+    """What is known of the nodes of mappings, for all queries: of those of classes and properties,
+    and of each way to name them, by which keys they have one time (None: they may have several)."""
+
+    found: dict[tuple[str, bool, bool], tuple[StreamKey, ...] | None] = field(default_factory=dict)
+    named: dict[_Name, tuple[StreamKey, ...] | None] = field(default_factory=dict)
+    index: _Index | None = None
+
+
 @dataclass(slots=True)
 class NodeTimes:
     """Whether the nodes of a pattern have their time in their names.
 
     `mappings`: of the graphs that are asked for. `compile_one`: those of a class or property, with
-    the hierarchy compiled in.
+    the hierarchy compiled in. `known`: of these mappings, catalog and ontology.
     """
 
     mappings: MappingSet
     compile_one: Callable[[str], MappingSet]
     catalog: Catalog
     tbox: Hierarchy
+    known: KnownTimes = field(default_factory=KnownTimes)
     rests: dict[StreamKey, None] = field(default_factory=dict)
     """The keys of whole streams by which nodes have one time."""
-    _known: dict[tuple[str, bool, bool], tuple[StreamKey, ...] | None] = field(default_factory=dict)
-    _names: tuple[_Name, ...] | None = None
 
     def are_dated(self, iri: str, *, is_class: bool, at_object: bool = False) -> bool:
         """Whether all that the data says of a member of a class, or of the subjects (or objects) of
         a property, holds at one time, whatever is said and wherever it comes from."""
         key = iri, is_class, at_object
-        if key not in self._known:
-            self._known[key] = self._find(*key)
-        found = self._known[key]
+        if key not in self.known.found:
+            self.known.found[key] = self._find(*key)
+        found = self.known.found[key]
         self.rests.update(dict.fromkeys(found or ()))
         return found is not None
 
@@ -92,19 +121,31 @@ class NodeTimes:
         if not is_class and self._is_implied(iri, at_object=at_object):
             return None
         assertions = self._list(iri, is_class=is_class)
-        if any(a.stream_alias is None for a in assertions):
-            return None
-        made = [_read_name(a, self.catalog, at_object=at_object) for a in assertions]
-        names = tuple(dict.fromkeys(n for n in made if n is not None))
-        if not names or None in made:
+        if not assertions or any(a.stream_alias is None for a in assertions):
             return None
         keys = dict[StreamKey, None]()
-        for name, other in product(names, self._list_names()):
-            by = _by_what(name, other, self.catalog)
+        for assertion in assertions:
+            name = _read_name(assertion, self.catalog, at_object=at_object)
+            by = None if name is None else self._find_named(name)
             if by is None:
                 return None
             keys.update(dict.fromkeys(by))
         return tuple(keys)
+
+    def _find_named(self, name: _Name) -> tuple[StreamKey, ...] | None:
+        """By which keys the nodes of a name have one time (None: they may have several)."""
+        if name not in self.known.named:
+            if self.known.index is None:
+                self.known.index = _Index(self._read_names())
+            keys = dict[StreamKey, None]()
+            self.known.named[name] = None
+            for other in self.known.index.near(name):
+                by = _by_what(name, other, self.catalog)
+                if by is None:
+                    return None
+                keys.update(dict.fromkeys(by))
+            self.known.named[name] = tuple(keys)
+        return self.known.named[name]
 
     def _is_implied(self, iri: str, *, at_object: bool) -> bool:
         """Whether the ontology says of some things that they have the property, or are what others
@@ -113,13 +154,8 @@ class NodeTimes:
         own = {Exists(r) for r, _ in self.tbox.subroles(role)}
         return any(basic not in own for basic, _ in self.tbox.subconcepts(Exists(role)))
 
-    def _list_names(self) -> tuple[_Name, ...]:
-        """How all nodes are named of which mappings or facts say something."""
-        if self._names is None:
-            self._names = tuple(dict.fromkeys(self._read_names()))
-        return self._names
-
     def _read_names(self) -> Iterator[_Name]:
+        """How all nodes are named of which mappings or facts say something."""
         for assertion in self.mappings.assertions:
             for at_object in (False, True):
                 name = _read_name(assertion, self.catalog, at_object=at_object)

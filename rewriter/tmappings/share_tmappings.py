@@ -47,6 +47,11 @@ class TMappings:
     )
     """What a trace says of them: of a property, or (True) of a class."""
 
+    times: dict[_Graphs, object] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
+    """What is known of the times of nodes (rewriter.dated), of the graphs that are asked for."""
+
     sets: KnownSets = field(init=False, repr=False, compare=False, default_factory=KnownSets)
     """What is known of their triples as sets."""
 
