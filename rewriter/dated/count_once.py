@@ -5,7 +5,7 @@ from itertools import count
 
 from ontoweir.rewriter.clauses.edit_text import Edit
 from ontoweir.rewriter.clauses.list_items import ItemKind, is_select, list_items
-from ontoweir.rewriter.dated.read_triples import Triple, read_sentences
+from ontoweir.rewriter.dated.read_triples import Triple, read_sentences, write_instead
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken
 
 
@@ -39,12 +39,11 @@ def count_once(text: str, comes_again: Callable[[str, bool], bool]) -> str | Non
                 asked = [_is_asked(t, comes_again) for t in sentence.triples]
                 if not any(asked):
                     continue
-                said = (
+                said = [
                     _write_set(t) if again else f"{t.subject} {t.verb} {t.object} ."
                     for t, again in zip(sentence.triples, asked, strict=True)
-                )
-                edit.blank(sentence.first, sentence.last)
-                edit.before(sentence.first, f"{' '.join(said)} ")
+                ]
+                write_instead(edit, sentence, said)
                 changed = True
     return edit.finish() if changed else None
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, count, groupby
+from itertools import count, groupby
 from typing import Protocol
 
 from ontoweir.errors import Source
@@ -17,7 +17,12 @@ from ontoweir.rewriter.clauses.list_items import (
     list_items,
 )
 from ontoweir.rewriter.dated.node_times import StreamKey
-from ontoweir.rewriter.dated.read_triples import Sentence, Triple, read_sentences
+from ontoweir.rewriter.dated.read_triples import (
+    Sentence,
+    Triple,
+    read_sentences,
+    write_instead,
+)
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken
 
 
@@ -183,19 +188,20 @@ class _Reader:
         """Give each dated node, in each group that says something of it, the variable of its time:
         one that it is asked for, if it can be; that of the group around; or another one."""
         told = {
-            t.at
+            t
             for group in self.groups
             for t in group.triples
             if t.subject in group.dated and self._tells_time(t)
         }
-        used = {self.tokens[n].text for n in self._list_used() if n not in told}
+        places = {t.at for t in told}
+        used = {self.tokens[n].text for n in self._list_used() if n not in places}
         for group in self.groups:
             nodes = dict.fromkeys(n for t in group.triples for n in (t.subject, t.object))
             for node in (n for n in nodes if n in group.dated):
                 asked = (
                     t.object
                     for t in group.triples
-                    if t.subject == node and t.at in told and t.object not in used
+                    if t.subject == node and t in told and t.object not in used
                 )
                 group.times[node] = (
                     next(asked, None) or self._inherit(group, node) or self._name_time(node)
@@ -308,8 +314,7 @@ class _Writer:
         for time, triples in groupby(sentence.triples, group.time_of):
             said = " . ".join(self._write_triple(group, t, filters) for t in triples)
             made.append(f"{said} ." if time is None else f"GRAPH {time} {{ {said} }}")
-        self.edit.blank(sentence.first, sentence.last)
-        self.edit.before(sentence.first, f"{' '.join(chain(made, filters))} ")
+        write_instead(self.edit, sentence, [*made, *filters])
 
     def _write_triple(self, group: _Group, triple: Triple, filters: list[str]) -> str:
         subject = self.blank.get(triple.subject, triple.subject)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from ontoweir.rewriter.clauses.edit_text import Edit
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken
 
 _TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
@@ -65,6 +66,14 @@ def read_sentences(
         if triples:
             yield Sentence(first, last - 1, triples, reader.plain)
         first = last
+
+
+def write_instead(edit: Edit, sentence: Sentence, said: Sequence[str]) -> None:
+    """Write other patterns in the place of a sentence, after which a stop may stand already."""
+    after = edit.tokens[sentence.last + 1].text if sentence.last + 1 < len(edit.tokens) else ""
+    text = " ".join(said)
+    edit.blank(sentence.first, sentence.last)
+    edit.before(sentence.first, f"{text.removesuffix(' .') if after == '.' else text} ")
 
 
 def _end_of(tokens: Sequence[SparqlToken], first: int, stop: int) -> int:

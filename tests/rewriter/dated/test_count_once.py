@@ -37,6 +37,10 @@ def write(text: str) -> str | None:
             ),
         ),
         (
+            "SELECT ?x { ?x a :A ; :floor 2 . ?x :p ?y }",
+            "SELECT ?x { { SELECT DISTINCT ?x { ?x a :A } } ?x :floor 2 . ?x :p ?y }",
+        ),
+        (
             "SELECT ?x { ?x :near [ a :A ] }",
             (
                 "SELECT ?x { { SELECT DISTINCT ?node { ?node a :A } } "

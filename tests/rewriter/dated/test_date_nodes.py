@@ -77,6 +77,13 @@ CASES = {
         "SELECT ?r { ?o a :Reading ; :by/^:hosts ?r }",
         "SELECT ?r { GRAPH ?o_time { ?o a :Reading . ?o :by ?node } ?r :hosts ?node . }",
     ),
+    "a path to a time": (
+        "SELECT ?t { ?o a :Reading ; :by/:at ?t . ?s :made/:at ?u }",
+        (
+            "SELECT ?t { GRAPH ?o_time { ?o a :Reading . ?o :by ?node } ?node :at ?t . "
+            "GRAPH ?u { ?s :made ?node1 . ?node1 :at ?u_told } }"
+        ),
+    ),
     "another variable for what is not there": (
         "SELECT * { ?o a :Reading ; :value ?v ; :at ?t }",
         "SELECT ?o ?v ?t { GRAPH ?t { ?o a :Reading ; :value ?v ; :at ?t_told } }",
