@@ -5,8 +5,24 @@ from collections.abc import Iterator, Sequence
 from ontoweir.rewriter.calendar.compare_named_buckets import read_call
 from ontoweir.rewriter.clauses.edit_text import Edit
 from ontoweir.rewriter.clauses.list_items import ItemKind, close_of, is_select, list_items
-from ontoweir.rewriter.syntax.group_binds import list_prefixes
+from ontoweir.rewriter.syntax.group_binds import expand_name, list_prefixes
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken
+
+_FLOOR = "urn:ontoweir:floor"
+
+
+def name_floors(text: str) -> str:
+    """`ow:tumble(?t, W)` for `ow:floor(?t, W)`, which says of NOW() where a bucket begins."""
+    if "floor" not in text:
+        return text
+    edit = Edit(text)
+    names = list_prefixes(edit.tokens)
+    for n, (token, opens, time) in enumerate(
+        zip(edit.tokens, edit.tokens[1:], edit.tokens[2:], strict=False)
+    ):
+        if opens.text == "(" and time.kind == "var" and expand_name(token, names) == _FLOOR:
+            edit.put(n, token.text.replace("floor", "tumble"))
+    return edit.finish()
 
 
 def spell_buckets(text: str) -> str:

@@ -25,7 +25,7 @@ def find_dated(text: str, mappings: MappingSet, shared: TMappings) -> DatedText 
         None: it has none, or its graphs are windows, or a triples map is refused, so that it is not
         known what is said of a node.
     """
-    if mappings.windowed or mappings.refused:
+    if _is_narrow(mappings):
         return None
     graphs = list_graphs(text)
     selected = shared.select(mappings, graphs)
@@ -48,7 +48,7 @@ def find_again(text: str, mappings: MappingSet, shared: TMappings) -> Callable[[
     graphs = list_graphs(text)
 
     def comes_again(iri: str, is_class: bool) -> bool:
-        if mappings.windowed or mappings.refused:
+        if _is_narrow(mappings):
             return False
         selected = shared.select(mappings, graphs)
         compiled = selected if selected.compiled else shared.compile(selected, graphs, (iri,))
@@ -71,3 +71,8 @@ def rest_on(union: SpjUnion, keys: tuple[StreamKey, ...]) -> SpjUnion:
         replace(q, merged=tuple(dict.fromkeys((*q.merged, *keys)))) for q in union.disjuncts
     )
     return replace(union, disjuncts=disjuncts)
+
+
+def _is_narrow(mappings: MappingSet) -> bool:
+    """Whether patterns do not see all that is said, or it is not known what is."""
+    return mappings.windowed or bool(mappings.refused) or mappings.admit is not None

@@ -16,6 +16,7 @@ from ontoweir.mappings.model.assertion import (
     TermMap,
 )
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.model.column_types import XSD
 from ontoweir.ontology.axioms import Exists, Role
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.algebra.is_injective import is_injective
@@ -231,5 +232,7 @@ def _tells_time(assertion: MappingAssertion, catalog: Catalog) -> bool:
     term: TermMap | None = assertion.object
     if not isinstance(term, ColumnMap) or term.column.alias != assertion.stream_alias:
         return False
+    if term.datatype not in (None, f"{XSD}dateTime") or term.language is not None:
+        return False  # another literal than a time is
     tables = {t.alias: t.table for t in assertion.source.tables}
     return term.column.column == catalog.streams[tables[term.column.alias]].timestamp

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ontoweir.rewriter.buckets.read_width import read_width
 from ontoweir.rewriter.calendar.equal_buckets import equal_buckets
-from ontoweir.rewriter.calendar.spell_buckets import spell_buckets
+from ontoweir.rewriter.calendar.spell_buckets import name_floors, spell_buckets
 from ontoweir.rewriter.model.query import Literal
 
 PREFIX = "PREFIX ow: <urn:ontoweir:> PREFIX : <http://e/> "
@@ -120,3 +120,10 @@ def test_a_name_that_select_shows_is_shown(head: str) -> None:
     assert spell_buckets(text).split() == made.split()
     for more in ("GROUP BY ?h", "ORDER BY ?h"):
         assert spell_buckets(f"{text} {more}") == f"{text} {more}"
+
+
+def test_a_floor_of_a_time_is_its_bucket() -> None:
+    text = (
+        f"{PREFIX}SELECT ?x {{ BIND({call('t', 'PT1H')} AS ?h) FILTER(?h < ow:floor(NOW(), 1)) }}"
+    )
+    assert name_floors(text.replace("ow:tumble", "ow:floor")) == text

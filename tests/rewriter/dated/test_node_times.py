@@ -32,6 +32,7 @@ ONTOLOGY = """@prefix : <http://e/> .
 """
 MAPS = """@prefix : <http://e/> .
 @prefix rr: <http://www.w3.org/ns/r2rml#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
 """
 
 
@@ -139,7 +140,14 @@ def test_a_triple_that_only_the_ontology_has_says_nothing_of_names(tmp_path: Pat
 
 @pytest.mark.parametrize(
     ("at", "told"),
-    [(AT, True), (':at rr:column "due"', False), (':at rr:template "{ts}"', False)],
+    [
+        (AT, True),
+        (f"{AT} ; rr:datatype xsd:dateTime", True),
+        (f"{AT} ; rr:datatype xsd:dateTimeStamp", False),
+        (f"{AT} ; rr:datatype xsd:date", False),
+        (':at rr:column "due"', False),
+        (':at rr:template "{ts}"', False),
+    ],
 )
 def test_a_time_is_told_by_the_timestamp(at: str, told: bool, tmp_path: Path) -> None:
     made, _ = read(tmp_path, "SELECT ?t { ?o a :A ; :at ?t }", write_map("s", "o/{id}", A, at))

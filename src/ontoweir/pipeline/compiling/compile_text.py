@@ -41,7 +41,7 @@ from ontoweir.rewriter.around.number_groups import limit_groups
 from ontoweir.rewriter.before.meet_before import meet_before
 from ontoweir.rewriter.calendar.compare_named_buckets import compare_named_buckets
 from ontoweir.rewriter.calendar.equal_buckets import equal_buckets
-from ontoweir.rewriter.calendar.spell_buckets import spell_buckets
+from ontoweir.rewriter.calendar.spell_buckets import name_floors, spell_buckets
 from ontoweir.rewriter.clauses.name_absence import name_absence
 from ontoweir.rewriter.clauses.turn_greatest import turn_greatest
 from ontoweir.rewriter.composed.list_visible import list_asked
@@ -198,7 +198,8 @@ def _compile_said(
     workspace: Compiler, text: str, name: str, file: str, catalog: Catalog | None
 ) -> CompiledQuery:
     """A SELECT that shows by what it groups."""
-    text = compare_named_buckets(equal_buckets(group_binds(spell_buckets(name_groups(text)))))
+    text = spell_buckets(name_floors(name_groups(text)))
+    text = compare_named_buckets(equal_buckets(group_binds(text)))
     text = name_absence(turn_greatest(text))
     try:
         named = _compile_named(workspace, text, name, file, catalog)
