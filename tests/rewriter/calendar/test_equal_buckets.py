@@ -123,7 +123,6 @@ def test_a_name_that_select_shows_is_shown(head: str) -> None:
 
 
 def test_a_floor_of_a_time_is_its_bucket() -> None:
-    text = (
-        f"{PREFIX}SELECT ?x {{ BIND({call('t', 'PT1H')} AS ?h) FILTER(?h < ow:floor(NOW(), 1)) }}"
-    )
+    text = f"{PREFIX}SELECT ?x {{ BIND({call('t', 'PT1H')} AS ?h) "
+    text += "FILTER(?h < ow:floor(NOW(), 1)) }"
     assert name_floors(text.replace("ow:tumble", "ow:floor")) == text
