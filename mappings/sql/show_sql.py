@@ -61,8 +61,9 @@ def _write(node: "exp.Expr") -> str | None:
     match node:
         case exp.Identifier():
             node.set("quoted", not (node.name.isascii() and node.name.isidentifier()))
-        case exp.Cast() if node.to.this == exp.DataType.Type.TIME:  # no type of Spark's
-            return f"CAST({node.this.sql('spark')} AS TIME)"
+        case exp.DataType() if node.this == exp.DataType.Type.TIME:  # no type of Spark's
+            node.set("this", exp.DataType.Type.USERDEFINED)
+            node.set("kind", "TIME")
         case exp.Ordered():
             return f"{node.this.sql('spark')}{' DESC' if node.args.get('desc') else ''}"
         case exp.AtTimeZone():

@@ -25,6 +25,7 @@ from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.model.joined import Joined, JoinedPart, JoinKind
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.ranked.open_statics import open_statics
+from ontoweir.rewriter.registers.require_values import require_values
 from ontoweir.rewriter.standing.make_standing import types_of
 from ontoweir.rewriter.windows.rows_leave import rows_leave
 
@@ -123,17 +124,21 @@ class _Joiner:
             return refusal
 
     def _require(self) -> None:
-        """Let the rows of streams that are shown have values, where these are not declared to be
-        NULL."""
+        """Let the rows of streams have values where they are shown and are not declared to be NULL,
+        and so what is computed of such: of COALESCE(a, 7) not a, but the value."""
         from sqlglot import exp
 
         row, shown = self.found.row, {(n, c) for _, n, c in self.found.shown}
         if row is not None and (row.args.get("group") or aggregates(row)):
             return
         if row is not None:
-            read = {c.name for e in row.expressions for c in e.find_all(exp.Column)}
             parts = self.found.parts
-            shown = {(n, c) for n, c in shown if name_column(parts[n], c) in read}
+            named = {name_column(parts[n], c): (n, c) for n, c in shown}
+            sure = {name for name, (n, c) in named.items() if c in parts[n].sure}
+            told = [require_values(e.unalias(), sure) for e in row.expressions]
+            shown = {named[c] for strict, _ in told for c in strict if c in named}
+            for value in (value for _, value in told if value is not None):
+                row.where(exp.Not(this=exp.Is(this=value, expression=exp.Null())), copy=False)
         for n, part in enumerate(self.found.parts):
             if part.is_table and not part.streams and part.kind is JoinKind.INNER:
                 for name in (c for c in part.names.values() if (n, c) in shown and c in part.sure):

@@ -313,3 +313,24 @@ def test_what_is_null_though_not_declared_is_no_answer_of_several_rows(text: str
     }
     late = "t.ts > NOW() - INTERVAL '2' MICROSECOND AND s.ts > NOW() - INTERVAL '2' MICROSECOND"
     compare(Random(3), text.replace("LATE", late), data)
+
+
+_BOTH = "FROM t, s WHERE t.ts > NOW() - INTERVAL '3' MICROSECOND"
+_BOTH += " AND s.ts > NOW() - INTERVAL '4' MICROSECOND"
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "COALESCE(s.a, 7) AS c0, t.h + s.h AS c1",
+        "s.a IS NULL AS c0, COALESCE(t.h, s.h) AS c1",
+        "COALESCE(s.a, 7) AS c0, CASE WHEN s.h > t.h THEN 1 ELSE t.h END AS c1",
+        "s.h AS c0, CASE WHEN s.h > t.h THEN 1 ELSE t.h END AS c1",
+    ],
+)
+def test_a_value_is_asked_for_not_its_columns(shown: str) -> None:
+    random = Random(600045)
+    make_query(random, windows=True, steps=True, computed=True)
+    data = make_data(random)
+    assert any(row[0] is None for row in data["s"][1])
+    compare(random, f"SELECT {shown} {_BOTH}", data)

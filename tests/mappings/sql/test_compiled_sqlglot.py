@@ -48,3 +48,20 @@ def test_every_argument_of_date_trunc_is_kept() -> None:
     (tree,) = parse_statements("SELECT date_trunc('day', ts, 'Europe/Paris') FROM s")
     assert tree is not None
     assert tree.sql() == "SELECT DATE_TRUNC('day', ts, 'Europe/Paris') FROM s"
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CAST(ts AS TIME)",
+        "TRY_CAST(ts AS TIME)",
+        "CAST(a AS STRUCT<x: TIME>)",
+        "CAST(ts AS ARRAY<TIME>)",
+        "CAST(ts AS TIME) > 5",
+    ],
+)
+def test_times_of_the_day_are_shown_as_such(text: str) -> None:
+    (tree,) = parse_statements(f"SELECT {text} FROM s")
+    assert isinstance(tree, exp.Select)
+    assert show_sql(tree.selects[0]).replace("TRY_", "") == text.replace("TRY_", "")
