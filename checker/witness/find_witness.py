@@ -71,6 +71,8 @@ def _find(
     streams = [m.stream for m in form.members]
     spreads = [Spread.KEYS, Spread.NONE]
     spreads += [Spread.ROLES] if len(set(streams)) < len(streams) else []
+    relations = [o.table for m in form.members for o in m.statics]
+    spreads += [Spread.ROWS] if len(set(relations)) < len(relations) else []
     finite = {c.index for c in form.classes if c.domain.finite}
     ordered = len(form.members) <= _BOTH_WAYS and any(
         not {d.x, d.y} & finite for d in form.disequalities

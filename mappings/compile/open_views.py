@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, QueryView
 from ontoweir.mappings.model.read_table import did_you_mean
+from ontoweir.mappings.r2rml.quote_names import quote_names
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, column_names, find_name, find_table
 from ontoweir.mappings.sql.read_select import parse_sql_text
-from ontoweir.mappings.sql_expressions.quote_names import quote_names
 
 if TYPE_CHECKING:
     from sqlglot import exp

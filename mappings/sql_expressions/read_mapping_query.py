@@ -4,10 +4,10 @@ import re
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.model.expression import Expression
+from ontoweir.mappings.r2rml.quote_names import quote_names
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.mappings.sql.read_select import SelectUnion, parse_sql_text, read_select_tree
 from ontoweir.mappings.sql_expressions.derive_query_columns import derive_query_columns
-from ontoweir.mappings.sql_expressions.quote_names import quote_names
 
 
 def read_mapping_query(

@@ -38,6 +38,7 @@ from ontoweir.mappings.sql_expressions.read_date_function import (
     read_day_times,
     read_spans,
 )
+from ontoweir.mappings.sql_expressions.read_sorted_text import SORTED_TEXT, read_sorted_text
 from ontoweir.mappings.sql_expressions.read_text_function import read_text_function
 
 if TYPE_CHECKING:
@@ -132,6 +133,8 @@ def _read(tree: exp.Expr, scope: Scope) -> Expression:
             return build.double_of(Function.ROUND_RELATIVE, read(tree.expressions[0]))
         case exp.Anonymous() if tree.name.upper() == "EXACT_TEXT" and len(tree.expressions) == 1:
             return Call(Function.EXACT_TEXT, (read(tree.expressions[0]),), StringType())
+        case exp.Anonymous() if tree.name == SORTED_TEXT:
+            return read_sorted_text(tree, scope, read, refuse_expression)
         case exp.Anonymous() if name := find_name(tree.name, scope.catalog.functions):
             return _call(scope.catalog.functions[name], tree, read)
         case _:

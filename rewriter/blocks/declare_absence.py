@@ -17,9 +17,9 @@ from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.algebra.list_lags import apply_lags
 from ontoweir.rewriter.blocks.declare_columns import declare_columns, is_single, time_behind
 from ontoweir.rewriter.blocks.limit_matches import limit_matches
+from ontoweir.rewriter.delays.find_deadlines import find_deadlines
 from ontoweir.rewriter.delays.hold_answers import hold_answers
 from ontoweir.rewriter.delays.list_narrowed import list_narrowed
-from ontoweir.rewriter.delays.refuse_late import refuse_late
 from ontoweir.rewriter.delays.span_times import span_times
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import (
@@ -67,32 +67,30 @@ def declare_absence(
         catalog: the tables.
         shown: the variables that answers show, which are columns of the stream, times too (None:
             all, and a time so long before the stream's timestamp is none).
-        held: answers may come later, so that their times follow from when they do; of a query
-            without parts the time, a variable, that is to, where its rows are limited.
+        held: answers may come later, so that their times follow from when they do; a variable:
+            the time that is to, where all the others, and what is beside them, are limited by it.
 
     Raises:
         QueryError: it is never final.
     """
     wide = extend_catalog(catalog, found)
     stamps = [_stamps(q, times, wide) for q in found.disjuncts]
-    limited: list[AbsencePart] = []
     answers = list(zip(found.disjuncts, stamps, strict=True))
     read = {name for part in parts for name in _list_narrowed(part, answers, keys, times, catalog)}
+    limited = []
     for part in parts:
-        inner = extend_catalog(catalog, part.hits)
-        deadlines: dict[Deadline, None] = {}
-        for query in apply_lags(part.hits, inner).disjuncts:
-            mine = _stamps(query, times, inner)
-            made = _find_deadlines(query, mine, inner, part)
-            deadlines |= dict.fromkeys(made)
-            read |= _compared_times(query, mine)
-            read |= _times_of_versions(query, mine, part.hits)
-            _refuse_rounded(query, keys, inner)
-        limited.append(replace(part, deadlines=tuple(deadlines)))
+        dated, named = _date_part(part, keys, times, catalog)
+        limited.append(dated)
+        read |= named
     needed = _needed_times(found, times, stamps, wide)
     kept = needed | read
-    if isinstance(held, str) and (last := hold_answers(found, held, keys, stamps, wide)):
-        limited, needed, kept = [last], {held}, {held}
+    until = None
+    if isinstance(held, str):
+        until = hold_answers(found, held, keys, limited, stamps, wide)
+    if isinstance(held, str) and until is not None:
+        # what is found beside answers is told once: when all that it is beside are there
+        limited, kept = list(until.parts), {held} | (kept if parts else set())
+        needed = {held}
     every = [d for part in limited for d in part.deadlines]
     if not all(d.fixed_us is not None or kept & {n for n, _ in d.after} for d in every):
         kept = set(times)
@@ -107,18 +105,35 @@ def declare_absence(
             )
             for part in limited
         ),
-        held is True,
+        held is True or bool(parts and held),
     )
     left = [n for n in times if n in kept]
     left.sort(key=lambda n: {n} != needed)  # a time that no other one is after comes first
     known = catalog.relations.keys()
     found = _drop(found, dropped - set(shown or ()))
-    plain, latest = shown is not None, len(needed) == 1
-    block, behind = _declare(found, absence, left, wide, plain=plain, latest=latest)
+    wait = None if until is None else until.wait_us
+    if wait is None:
+        wait = _constant_wait(absence, left, latest=len(needed) == 1)
+    block, behind = _declare(found, absence, left, wide, wait, plain=shown is not None)
     # what is a view of the query's is no relation for those that read its answers
     every_one = (*block.stream.references, *_refer_beside(block, parts, keys, times, catalog))
     references = tuple(dict.fromkeys(r for r in every_one if r.relation in known))
     return replace(block, stream=replace(block.stream, references=references)), behind
+
+
+def _date_part(
+    part: AbsencePart, keys: Sequence[str], times: Sequence[str], catalog: Catalog
+) -> tuple[AbsencePart, set[str]]:
+    """A part with its deadlines, and the times of answers that it reads."""
+    inner = extend_catalog(catalog, part.hits)
+    deadlines: dict[Deadline, None] = {}
+    read: set[str] = set()
+    for query in apply_lags(part.hits, inner).disjuncts:
+        mine = _stamps(query, times, inner)
+        deadlines |= dict.fromkeys(find_deadlines(query, mine, inner, part))
+        read |= _compared_times(query, mine) | _times_of_versions(query, mine, part.hits)
+        _refuse_rounded(query, keys, inner)
+    return replace(part, deadlines=tuple(deadlines)), read
 
 
 def _list_narrowed(
@@ -169,47 +184,6 @@ def _stamps(query: SpjQuery, times: Sequence[str], catalog: Catalog) -> dict[str
         alias = output.value.alias
         stamps[name] = Attribute(alias, catalog.streams[of[alias]].timestamp)
     return stamps
-
-
-def _find_deadlines(
-    query: SpjQuery, stamps: Mapping[str, Attribute], catalog: Catalog, part: AbsencePart
-) -> list[Deadline]:
-    """For every stream of a part, until when its rows may come."""
-    limits = bound_differences(query, catalog, domains=False)
-    if limits is None:
-        return []  # no row is ever beside an answer
-    own = {a.alias for a in stamps.values()}
-    deadlines = []
-    for occurrence in query.occurrences:
-        stream = catalog.streams.get(occurrence.table)
-        if stream is None or occurrence.alias in own:
-            continue
-        stamp = Attribute(occurrence.alias, stream.timestamp)
-        found = {n: limits.get((stamp, a)) for n, a in stamps.items()}
-        after = tuple(
-            (n, int(limit[0]) * stream.step_us) for n, limit in found.items() if limit is not None
-        )
-        last = limits.get((stamp, None))
-        if last is not None and any(
-            limit is not None and (top := limits.get((a, None))) and top[0] + limit[0] <= last[0]
-            for a, limit in ((stamps[n], limit) for n, limit in found.items())
-        ):
-            last = None  # it follows from the time of the answer, which is limited
-        if not after and last is None:
-            named = ", ".join(_list_written(occurrence.table, part.hits))
-            raise refuse_late(named, query, present=part.present)
-        deadlines.append(Deadline(after, None if last is None else int(last[0]) * stream.step_us))
-    return deadlines
-
-
-def _list_written(name: str, union: SpjUnion) -> list[str]:
-    """The tables that a query reads by a name, as they are declared: those of a view, or of the
-    rows of another query, are its own."""
-    below = [t for v in union.views if v.name == name for t in v.tables]
-    inner = [b.union for b in union.blocks if b.stream.name == name]
-    below += [o.table for u in inner for q in u.disjuncts for o in q.occurrences]
-    made = [t for n in below if n != name for t in _list_written(n, union)]
-    return list(dict.fromkeys(made)) or [name]
 
 
 def _compared_times(query: SpjQuery, stamps: Mapping[str, Attribute]) -> set[str]:
@@ -296,18 +270,17 @@ def _declare(
     absence: Absence,
     times: Sequence[str],
     catalog: Catalog,
+    wait: int | None,
     *,
     plain: bool,
-    latest: bool,
 ) -> tuple[Block, Mapping[str, int]]:
     """The stream of the answers: the types and domains of its columns are those of the query's.
-    `latest`: no other time is after the first one."""
+    `wait`: how long after the first of their times answers are final, in µs (None: it differs)."""
     first = found.disjuncts[0]
     time = dict(first.outputs)[times[0]]
     assert isinstance(time, LiteralOutput)
     base = catalog.streams[{o.alias: o.table for o in first.occurrences}[time.value.alias]]
     single = is_single(found, catalog)
-    wait = _constant_wait(absence, times, latest=latest)
     behind: dict[str, int] = {}
     for name in found.variables:
         late = {time_behind(q, name, catalog) for q in found.disjuncts}
@@ -388,7 +361,7 @@ def _is_beside(query: SpjQuery, name: str, time: str, catalog: Catalog) -> bool:
 
 def _constant_wait(absence: Absence, times: Sequence[str], *, latest: bool) -> int | None:
     """How long after its one time, or the latest, the first one, an answer is final, in µs (None:
-    that is not always the same)."""
+    that is not always the same). `latest`: no other time is after the first one."""
     every = [(p.present, d) for p in absence.parts for d in p.deadlines]
     if latest and all(any(n == times[0] and us <= 0 for n, us in d.after) for _, d in every):
         return 0

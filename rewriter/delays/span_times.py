@@ -52,21 +52,44 @@ def _time_behind(
     output = dict(query.outputs)[name]
     if not isinstance(output, LiteralOutput):
         return None
-    streams = {o.alias: s for o in query.occurrences if (s := catalog.streams.get(o.table))}
-    stream = streams.get(output.value.alias)
+    of = {o.alias: o.table for o in query.occurrences}
+    stream = catalog.streams.get(of[output.value.alias])
     column = None if stream is None else stream.column(output.value.column)
     if stream is None or column is None or column.bucket is None:
         return None
-    bucket, step_us = column.bucket, stream.step_us
+    bucket = column.bucket
     if bucket.buckets != Moments() or bucket.sliding is not None or bucket.behind_us < 0:
         return None
     stamp = Attribute(output.value.alias, stream.timestamp)
+    late = limit_lateness(query, stamp, own, deadlines, catalog)
+    return None if late is None else late + bucket.behind_us
+
+
+def limit_lateness(
+    query: SpjQuery,
+    stamp: Attribute,
+    own: Mapping[str, Attribute],
+    deadlines: Sequence[Deadline],
+    catalog: Catalog,
+) -> int | None:
+    """How long after a timestamp of its rows an answer is final, at most, in µs (None: any time).
+
+    Args:
+        query: one disjunct.
+        stamp: the timestamp of one of its rows.
+        own: the timestamps that variables are.
+        deadlines: until when something may come beside an answer, by those variables.
+        catalog: with its views, blocks, buckets and derived columns (`extend_catalog`).
+    """
+    tables = {o.alias: o.table for o in query.occurrences}
+    streams = {a: s for a, t in tables.items() if (s := catalog.streams.get(t)) is not None}
+    step_us = streams[stamp.alias].step_us
     limits = bound_differences(query, catalog, domains=False)
     if limits is None:
-        return bucket.behind_us  # there is no such answer
+        return 0  # there is no such answer
 
     def after(time: Attribute) -> int | None:
-        """How long after the variable's row a time is, at most."""
+        """How long after the row's timestamp a time is, at most."""
         if time == stamp:
             return 0
         limit = limits.get((time, stamp))
@@ -77,4 +100,4 @@ def _time_behind(
         ends = [us + moved for n, moved in deadline.after if (us := after(own[n])) is not None]
         late.append(min(ends, default=None))
     known = [us for us in late if us is not None]
-    return max(0, *known) + bucket.behind_us if len(known) == len(late) else None
+    return max(0, *known) if len(known) == len(late) else None

@@ -33,8 +33,8 @@ class AbsenceTrees:
     """`found`: the SELECTs whose rows may be answers, with `columns`, their names, and times of
     rows, TIME and a number. `parts`: what decides it: they have the columns `keys`, of `columns`,
     the times, and those that are `nulls`. `counted`: equal rows count; `held`: it does not matter
-    when an answer comes, but that its times follow from that; `until`: of those without parts, that
-    this one of the times does, where that is possible."""
+    when an answer comes, but that its times follow from that; `until`: that this one of the times
+    does, where that is possible."""
 
     found: "tuple[exp.Select, ...]"
     columns: tuple[str, ...]

@@ -10,6 +10,7 @@ from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.reshaped.compute_constant import compute_constant
+from ontoweir.rewriter.reshaped.widen_unions import widen_unions
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -199,6 +200,7 @@ def _split(select: "exp.Select", catalog: Catalog) -> "exp.Query | None":
         part.set("distinct", None)
         parts[0].set("distinct", None)
         made = exp.Union(this=made, expression=part, distinct=distinct)
+    made = widen_unions(made, catalog)  # the branches of CASE have one type
     if outer is None:
         return made
     outer.set("from_", exp.From(this=exp.Subquery(this=made, alias=_name("parts"))))
@@ -238,6 +240,9 @@ def _take_arguments(select: "exp.Select") -> "tuple[exp.Select, dict[str, exp.Ex
     made, asked = select.copy(), dict[str, exp.Expr]()
     if not made.args.get("group"):  # of no rows a sum is NULL, and a number 0
         return made, asked
+    for item in list(made.expressions):
+        if not isinstance(item, (exp.Alias, exp.Column)) and item.find(exp.Exists):
+            item.replace(exp.alias_(item.copy(), item.sql("spark"), quoted=True))
     for call in list(made.find_all(exp.CountIf, exp.Sum, exp.Min, exp.Max, exp.Avg)):
         if call.find_ancestor(exp.Select) is not made or not call.find(exp.Exists):
             continue

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ontoweir.mappings.expressions.may_be_null import is_nullable
 from ontoweir.mappings.model.catalog import ColumnType, Relation, Stream, TimestampType
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names, find_name
@@ -128,7 +129,8 @@ def _settle(inner: "exp.Select", without: "exp.Select", alias: str, scope: Scope
         if not any(reads(conjunct, one) for one in gone):
             rest.append(conjunct)
         elif _is_null(conjunct) and reads(conjunct, alias):
-            _check_null(inner, conjunct, alias, scope)
+            if not _is_joined_by(inner, conjunct, alias, scope):
+                _require_value(without, conjunct.this.unnest(), alias)
             joined = False
         else:
             there = _fold(conjunct, gone, rest) and there
@@ -235,15 +237,19 @@ def _is_null(tree: "exp.Expr") -> bool:
     )
 
 
-def _check_null(inner: "exp.Select", condition: "exp.Expr", alias: str, scope: Scope) -> None:
-    """Raise SqlRefusal unless the column is not NULL in any row that is joined: it is a stream's
-    timestamp, or they are joined by it."""
+def _is_joined_by(inner: "exp.Select", condition: "exp.Expr", alias: str, scope: Scope) -> bool:
+    """Whether the column that is to be NULL has a value in any row that is joined: it is a stream's
+    timestamp, or they are joined by it. Else it is not declared nullable.
+
+    Raises:
+        SqlRefusal: it is.
+    """
     from sqlglot import exp
 
     column = condition.this.unnest()
     table = next((t for a, t in scope.tables.items() if a.lower() == alias.lower()), None)
     if isinstance(table, Stream) and column.name.lower() == table.timestamp.lower():
-        return
+        return True
     on = next(
         j.args.get("on")
         for j in inner.args["joins"]
@@ -253,14 +259,28 @@ def _check_null(inner: "exp.Select", condition: "exp.Expr", alias: str, scope: S
     for conjunct in () if on is None else split_conjuncts(on):
         sides = [conjunct.this, conjunct.expression] if isinstance(conjunct, compares) else []
         if any(s.unnest().sql().lower() == column.sql().lower() for s in sides):
-            return
+            return True
+    name = None if table is None else find_name(column.name, column_names(table))
+    if table is not None and name is not None and not is_nullable(table, name):
+        return False
     raise SqlRefusal(
         f"{show_sql(condition)} of a LEFT JOIN by other columns",
         why="a partner may have NULL there too, so it does not say that there is none",
-        fix=f"write LEFT ANTI JOIN, NOT EXISTS, or IS NULL of a column of {alias} that ON compares"
+        fix="write LEFT ANTI JOIN, NOT EXISTS, or IS NULL of a column that ON compares, or one of "
+        f"{alias} that is not nullable"
         + (f", or of {alias}.{table.timestamp}" if isinstance(table, Stream) else ""),
         line=line_of(condition),
     )
+
+
+def _require_value(without: "exp.Select", column: "exp.Column", alias: str) -> None:
+    """Let a partner be one only with a value in a column, in place: without one, it would be NULL
+    in the row with that partner, too."""
+    from sqlglot import exp
+
+    join = next(j for j in without.args["joins"] if j.this.alias_or_name.lower() == alias.lower())
+    there = exp.Not(this=exp.Is(this=column.copy(), expression=exp.Null()))
+    join.set("on", exp.and_(join.args.get("on"), there))
 
 
 def _refuse(tree: "exp.Expr", alias: str) -> SqlRefusal:

@@ -21,6 +21,7 @@ from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.mappings.sql.refuse_clauses import refuse_clauses, refuse_sql
 from ontoweir.mappings.sql.refuse_view import place_in_view, refuse_cycle
 from ontoweir.mappings.sql_expressions.parse_names import parse_names
+from ontoweir.rewriter.calendar.by_bucket import list_bucketed
 from ontoweir.rewriter.earlier.read_earlier import read_earlier
 from ontoweir.rewriter.episodes.group_runs import read_windows
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates, name_quantiles
@@ -41,7 +42,7 @@ from ontoweir.rewriter.subqueries.join_inner import (
     rename_inner,
     unite_selects,
 )
-from ontoweir.rewriter.subqueries.open_absence import list_bucketed, open_absence
+from ontoweir.rewriter.subqueries.open_absence import open_absence
 from ontoweir.rewriter.subqueries.qualify_names import Shown, qualify_names
 from ontoweir.rewriter.subqueries.refuse_mixed_union import refuse_mixed_union
 from ontoweir.rewriter.subqueries.resolve_names import Columns, FromItem, resolve_names
@@ -186,7 +187,7 @@ class _Merger:
         """The stream of rows beside which others are there, or are not."""
         all_trees = [*trees.found, *(t for part in trees.parts for t in part.trees)]
         kinds = (str((len(part.trees), part.present)) for part in trees.parts)
-        key = (*(t.sql("spark") for t in all_trees), *kinds, name, str(trees.held))
+        key = (*(t.sql("spark") for t in all_trees), *kinds, name, str((trees.held, trees.until)))
         if key not in self.absent:
             self.absent[key], self.catalog = self.read_absence(trees, self.catalog, name)
         return self.absent[key]

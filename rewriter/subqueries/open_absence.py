@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.expressions.may_be_null import is_nullable
-from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.mappings.model.catalog import Stream
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import (
     Scope,
@@ -15,6 +15,7 @@ from ontoweir.mappings.sql.read_scope import (
     find_name,
     find_table,
 )
+from ontoweir.rewriter.calendar.by_bucket import find_bucketed
 from ontoweir.rewriter.joins.absence_trees import TIME, AbsenceTrees, Opening
 from ontoweir.rewriter.joins.find_absence import (
     Part,
@@ -25,7 +26,6 @@ from ontoweir.rewriter.joins.find_absence import (
 )
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.list_tables import list_tables
-from ontoweir.rewriter.joins.mean_group import mean_group
 from ontoweir.rewriter.joins.split_outer import reads, split_full, split_outer, turn_outer
 from ontoweir.rewriter.subqueries.column_names import (
     ColumnNames,
@@ -37,7 +37,6 @@ from ontoweir.rewriter.subqueries.column_names import (
 )
 from ontoweir.rewriter.subqueries.join_inner import list_items
 from ontoweir.rewriter.subqueries.open_part import join_rows, open_part
-from ontoweir.rewriter.windows.read_sql_grid import is_grid
 from ontoweir.rewriter.windows.read_sql_windows import is_now
 
 if TYPE_CHECKING:
@@ -189,6 +188,7 @@ def _read(
     for name in [n for n in nulls.columns if n in needed.columns]:
         taken = (*needed.columns, *nulls.columns)
         nulls.columns[free_name(name, taken)] = nulls.columns.pop(name)
+    stamp = find_bucketed(positive, _declared(positive, work), work.buckets)
     made = [open_part(part, flats, needed, (keys, times), nulls, missing, work) for part in parts]
     stream, columns = work.read(
         AbsenceTrees(
@@ -199,7 +199,8 @@ def _read(
             tuple(made),
             not work.is_set,
             line_of(positive),
-            _is_by_bucket(positive, work),
+            stamp is not None,
+            None if stamp is None else _find_time(flats, stamp, work),
         ),
         _name(positive, parts),
     )
@@ -210,44 +211,6 @@ def _read(
     outer.set("from_", exp.From(this=exp.Table(this=exp.to_identifier(stream, quoted=True))))
     substitute(outer, meaning)
     return work.flatten(outer, work.is_set)
-
-
-def _is_by_bucket(select: "exp.Select", work: Opening) -> bool:
-    """Whether its results are of groups by a bucket of the time of its rows, which are told when
-    all rows of it have come; or are grouped so by what reads them."""
-    from sqlglot import exp
-
-    group, scope = select.args.get("group"), _declared(select, work)
-    known = work.catalog().streams
-    streams = {i.alias_or_name.lower(): known.get(i.name) for i in list_items(select)}
-    items = [] if group is None else [mean_group(e, select, scope) for e in group.expressions]
-    shown = [e.unalias() for e in select.selects if e.alias_or_name.lower() in work.buckets]
-    for made in (*filter(is_grid, items), *shown):
-        for column in made.find_all(exp.Column):
-            stream = streams.get(column.table.lower())
-            if stream is not None and stream.timestamp == column.name:
-                return True
-    return False
-
-
-def list_bucketed(select: "exp.Select", alias: str, catalog: Catalog) -> frozenset[str]:
-    """The columns of an item of FROM by whose buckets of time a SELECT groups, in lower case.
-
-    Args:
-        select: whose names are as they were written, or have their tables.
-        alias: of the item.
-        catalog: the tables.
-    """
-    from sqlglot import exp
-
-    group, found, own = select.args.get("group"), set[str](), ("", alias.lower())
-    scope = list_tables(select, catalog)
-    for item in () if group is None else group.expressions:
-        made = mean_group(item, select, scope)
-        cast = isinstance(made, (exp.Cast, exp.TryCast)) and made.to.is_type("date")
-        if cast or is_grid(made):
-            found |= {c.name.lower() for c in made.find_all(exp.Column) if c.table.lower() in own}
-    return frozenset(found)
 
 
 def _name_results(select: "exp.Select", work: Opening) -> None:
@@ -343,17 +306,28 @@ def _require_values(found: "exp.Select", positive: "exp.Select", work: Opening) 
         found.set("where", exp.Where(this=exp.and_(*both, copy=False)))
 
 
+def _list_streams(flat: "exp.Select", work: Opening) -> dict[str, Stream]:
+    """The streams of FROM, by their aliases."""
+    tables = {i.alias_or_name: find_table(i.name, work.catalog()) for i in list_items(flat)}
+    return {alias: table for alias, table in tables.items() if isinstance(table, Stream)}
+
+
+def _find_time(flats: "Sequence[exp.Select]", alias: str, work: Opening) -> str | None:
+    """What the time of a row is called (None: it is not the same in all of the SELECTs)."""
+    places = [[a.lower() for a in _list_streams(flat, work)] for flat in flats]
+    found = {p.index(alias.lower()) if alias.lower() in p else None for p in places}
+    place = found.pop() if len(found) == 1 else None
+    return None if place is None else f"{TIME} {place}"
+
+
 def _add_times(flats: "Sequence[exp.Select]", work: Opening) -> tuple[str, ...]:
     """Show the timestamps of all streams of the SELECTs; their names, which are the same in all."""
     from sqlglot import exp
 
     counts = set()
     for flat in flats:
-        streams = []
-        for item in list_items(flat):
-            stream = work.catalog().streams.get(find_table(item.name, work.catalog()).name)
-            if stream is not None:
-                streams.append(exp.column(stream.timestamp, item.alias_or_name, quoted=True))
+        found = _list_streams(flat, work).items()
+        streams = [exp.column(stream.timestamp, alias, quoted=True) for alias, stream in found]
         shown = [exp.alias_(c, f"{TIME} {n}", quoted=True) for n, c in enumerate(streams)]
         flat.set("expressions", [*flat.expressions, *shown])
         counts.add(len(streams))

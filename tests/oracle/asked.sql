@@ -256,8 +256,9 @@ SELECT sensor, -level AS level FROM reading ORDER BY level + 0, sensor, ts LIMIT
 SELECT sensor, ROW_NUMBER() OVER (PARTITION BY sensor ORDER BY level DESC, ts) AS level FROM reading QUALIFY level <= 1
 SELECT r.sensor, a.grade FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor AND a.ts < r.ts WHERE a.ts IS NULL
 SELECT r.sensor, r.ts, r.level FROM reading r LEFT JOIN alarm a ON a.grade > 1 AND a.ts = r.ts WHERE a.ts IS NULL AND r.level > 3
--- refused: a.grade IS NULL of a LEFT JOIN by other columns
 SELECT r.sensor FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor AND a.ts < r.ts WHERE a.grade IS NULL
+-- refused: b.level IS NULL of a LEFT JOIN by other columns
+SELECT a.sensor FROM alarm a LEFT JOIN reading b ON b.sensor = a.sensor AND b.ts < a.ts WHERE b.level IS NULL
 -- refused: a.ts IS NULL of a LEFT JOIN by other columns
 WITH alarm AS (SELECT sensor, CASE WHEN level > 3 THEN amount END AS ts FROM reading) SELECT r.sensor FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor WHERE a.ts IS NULL
 SELECT r.sensor, r.level FROM reading r WHERE r.level > (SELECT AVG(a.grade) FROM alarm a WHERE a.sensor = r.sensor AND a.ts BETWEEN r.ts - INTERVAL '1' HOUR AND r.ts)
@@ -393,3 +394,8 @@ SELECT level FROM reading INTERSECT SELECT grade FROM alarm
 SELECT sensor reading QUALIFY ROW_NUMBER() OVER (PARTITION BY sensor ORDER BY ts DESC) = 1
 -- refused: GROUP in a subquery of EXISTS or IN
 SELECT sensor reading WHERE sensor IN (SELECT sensor FROM reading GROUP BY sensor HAVING COUNT(*) > 3)
+SELECT date_trunc('hour', ts) AS h, AVG(CASE WHEN EXISTS (SELECT 1 FROM alarm a WHERE a.sensor = r.sensor AND a.ts BETWEEN r.ts AND r.ts + INTERVAL '10' MINUTE) THEN 1.0 ELSE 0 END) FROM reading r WHERE r.EARLY GROUP BY h
+SELECT sensor, amount * CASE WHEN EXISTS (SELECT 1 FROM alarm a WHERE a.sensor = r.sensor AND a.ts = r.ts) THEN 0 ELSE 0.5 END AS half, CASE WHEN EXISTS (SELECT 1 FROM alarm a WHERE a.sensor = r.sensor AND a.ts = r.ts) THEN level ELSE amount END AS least FROM reading r
+SELECT date_trunc('hour', r.ts) AS h, COUNT(*) AS n, COUNT(a.grade) AS later, COUNT(b.grade) AS before FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor AND a.ts > r.ts AND a.ts <= r.ts + INTERVAL '10' MINUTE LEFT JOIN alarm b ON b.sensor = r.sensor AND b.ts <= r.ts AND b.ts >= r.ts - INTERVAL '1' HOUR WHERE r.EARLY GROUP BY h
+SELECT date_trunc('hour', r.ts) AS h, COUNT(DISTINCT r.sensor) AS n, COUNT(DISTINCT a.sensor) AS later FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor AND a.ts > r.ts AND a.ts <= r.ts + INTERVAL '10' MINUTE LEFT JOIN alarm b ON b.sensor = a.sensor AND b.ts > a.ts AND b.ts <= a.ts + INTERVAL '5' MINUTE WHERE r.EARLY GROUP BY h
+SELECT r.sensor, a.grade FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor AND a.ts <= r.ts AND a.ts >= r.ts - INTERVAL '1' HOUR WHERE a.grade IS NULL AND r.level > 3

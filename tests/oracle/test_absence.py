@@ -116,7 +116,12 @@ def make_query(random: Random) -> tuple[Stacked, frozenset[str]]:
                 side = random.choice(["ANTI", "SEMI"])
                 if side == "ANTI" and not rows.tables.startswith("r ") and random.random() < 0.5:
                     joins += f" LEFT JOIN {rows.tables} ON {where}"
-                    conditions.append(f"{alias}.ts IS NULL")
+                    column = random.choice(["ts", "ts", "a", "h"])
+                    conditions.append(f"{alias}.{column} IS NULL")
+                    if column != "ts":  # a partner has a value there
+                        body += (
+                            " AND " if rows.conditions else " WHERE "
+                        ) + f"{alias}.{column} IS NOT NULL"
                 else:
                     joins += f" LEFT {side} JOIN {rows.tables} ON {where}"
                 kind = "NOT EXISTS" if side == "ANTI" else "EXISTS"

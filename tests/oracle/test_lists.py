@@ -1,7 +1,7 @@
 """STRING_AGG, LISTAGG and GROUP_CONCAT of buckets of time and of windows that slide: replayed in
 one range and in several, and live, as DuckDB answers with the order that is stated."""
 
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from random import Random
 
@@ -25,7 +25,8 @@ def _draw_list(random: Random, column: str) -> tuple[str, str]:
     between = random.choice([", ", "", "|"])
     down = random.choice(["", " DESC"])
     table = column.split(".")[0]
-    match random.choice(["plain", "value", "within", "distinct", "time", "filter", "computed"]):
+    kinds = ["plain", "value", "within", "distinct", "time", "filter", "computed", "columns"]
+    match random.choice(kinds):
         case "plain":
             return f"STRING_AGG({column}, '{between}')", (
                 f"STRING_AGG({column}, '{between}' ORDER BY {column})"
@@ -42,6 +43,14 @@ def _draw_list(random: Random, column: str) -> tuple[str, str]:
             ours = f"STRING_AGG({column}, '{between}' ORDER BY {table}.ts{down})"
             return ours, (
                 f"STRING_AGG({column}, '{between}' ORDER BY {table}.ts{down}, {column}{down})"
+            )
+        case "columns":
+            keys = random.sample([f"{table}.a", f"{table}.d", f"{table}.ts"], random.randint(1, 3))
+            by, last = ", ".join(f"{k}{down}" for k in keys), f"{column}{down}"
+            own = random.choice(["", f", {last}"])
+            told = " AND ".join(f"{k} IS NOT NULL" for k in keys)
+            return f"STRING_AGG({column}, '{between}' ORDER BY {by}{own})", (
+                f"STRING_AGG({column}, '{between}' ORDER BY {by}, {last}) FILTER (WHERE {told})"
             )
         case "filter":
             only = f"FILTER (WHERE {table}.h = 1)"
@@ -107,8 +116,12 @@ def test_it_is_bounded_by_the_rows_of_a_bucket() -> None:
         ("SELECT h, STRING_AGG(g, ',') AS x FROM s GROUP BY h", "without a bucket of time"),
         (f"SELECT {BUCKET} AS b, STRING_AGG(a, ',') AS x FROM s GROUP BY {BUCKET}", "which is int"),
         (
-            f"SELECT {BUCKET} AS b, STRING_AGG(g, ',' ORDER BY a) AS x FROM s GROUP BY {BUCKET}",
-            "mixes types",
+            f"SELECT {BUCKET} AS b, STRING_AGG(g, ',' ORDER BY b) AS x FROM s GROUP BY {BUCKET}",
+            "no time, date or whole number",
+        ),
+        (
+            f"SELECT {BUCKET}, STRING_AGG(g, ',' ORDER BY a, d DESC) FROM s GROUP BY {BUCKET}",
+            "all in one direction",
         ),
         (
             f"SELECT {BUCKET} AS b, GROUP_CONCAT(g) AS x FROM s GROUP BY {BUCKET}",
@@ -119,6 +132,44 @@ def test_it_is_bounded_by_the_rows_of_a_bucket() -> None:
 def test_it_is_refused(sql: str, told: str) -> None:
     with pytest.raises(QueryError, match=told):
         parse_sql(sql, CATALOG, name="q", file="q.sql")
+
+
+def test_lists_by_all_whole_numbers_and_dates(tmp_path: Path) -> None:
+    numbers = [-(2**63), -(10**10), -(10**10) + 1, -1, 0, 10**10 - 1, 10**10, 2**63 - 1]
+    random = Random(1)
+    numbers += [random.randint(-(2**63), 2**63 - 1) for _ in range(50)]
+    days = [date(1, 1, 1), date(1969, 12, 31), date(1970, 1, 1), date(9999, 12, 31)]
+    rows = [(n, random.choice(days)) for n in numbers]
+    random.shuffle(rows)
+    columns = {
+        "ts": pa.array([datetime(2026, 1, 1)] * len(rows), pa.timestamp("us")),
+        "n": [n for n, _ in rows],
+        "day": [day for _, day in rows],
+        "x": [f"{day} {n}" for n, day in rows],
+    }
+    pq.write_table(pa.table(columns), tmp_path / "s.parquet")
+    (tmp_path / "ontoweir.toml").write_text(
+        """[project]
+queries = []
+[streams.s]
+source = { format = "parquet", path = "s.parquet" }
+timestamp = { column = "ts", unit = "1 hour" }
+max_per_timestamp = 100
+columns = { n = "int", day = "date", x = "string", m = { type = "int", nullable = true } }
+"""
+    )
+    text = "SELECT STRING_AGG(x, ',' ORDER BY {}) FROM s GROUP BY ts"
+    project = ow.open(tmp_path)
+
+    def listed(by: str) -> list[str]:
+        found = project.replay(text.format(by), engine="driver").to_arrow()
+        assert found.column_names[0] == f"LISTAGG(x, ',') WITHIN GROUP (ORDER BY {by})"
+        return str(found[0][0].as_py()).split(",")
+
+    assert listed("day, n") == [f"{day} {n}" for n, day in sorted(rows, key=lambda r: r[::-1])]
+    assert listed("n DESC") == [f"{day} {n}" for n, day in sorted(rows, reverse=True)]
+    with pytest.raises(QueryError, match="where it is NULL is not the same in every SQL"):
+        project.check(text.format("m"))
 
 
 def test_lists_by_time_around_1970_and_in_the_first_and_last_years(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def make_query(random: Random) -> Stacked:
     group = random.choice(["h", "a"])
     bucket = f"time_bucket(INTERVAL '{width}' MICROSECOND, {{}}.ts)"
     counted = random.choice(["COUNT(*)", "SUM(v)"])  # else a part may add nothing, and not wait
-    shape = random.choice(["outer", "union", "exists", "equal"])
+    shape = random.choice(["outer", "outers", "union", "exists", "equal"])
     if shape == "equal":
         high = 0  # all of a match is in one bucket
         equal = f"{bucket.format('x')} = {bucket.format('y')}{''.join(ties)}"
@@ -62,6 +62,18 @@ def make_query(random: Random) -> Stacked:
         counted = random.choice(["COUNT(*)", "SUM(v)", "MAX(v)", "COUNT(DISTINCT v)"])
         ours = f"SELECT {head}, {counted.replace('v)', 'x.b)')} AS c2 FROM {one} AS x "
         ours += f"WHERE {there}{more} GROUP BY c0, x.{group}"
+    elif shape == "outers":
+        later = random.choice([0, 2])
+        other = f"z.ts >= x.ts AND z.ts <= {_after('x.ts', later)}"
+        other += random.choice([" AND z.h = x.h", " AND z.h = y.h", ""])
+        there = f"FROM {one} AS x LEFT JOIN {two} AS y ON {on} LEFT JOIN t AS z ON {other}"
+        more = random.choice(["", f" WHERE {_is_beside(random, 'x')}", " WHERE x.a IS NOT NULL"])
+        calls = random.choice(["COUNT(y.b) + 100 * COUNT(z.b)", "COUNT(*)", "COUNT(DISTINCT z.b)"])
+        rows = f"SELECT {bucket.format('x')} AS c0, x.{group} AS c1, y.b, z.b AS zb {there}{more}"
+        counted = calls.replace("y.b", "u.b").replace("z.b", "zb")
+        ours = f"SELECT {bucket.format('x')} AS c0, x.{group} AS c1, {calls} AS c2 {there}{more} "
+        ours += f"GROUP BY c0, x.{group}"
+        high = max(high, later, 1 if "EXISTS" in more else 0)
     elif shape == "outer":
         other = random.choice("gab")
         call = random.choice(["COUNT(v)", "COUNT(*)", "COUNT(DISTINCT v)"])
@@ -86,6 +98,13 @@ def make_query(random: Random) -> Stacked:
     over = f"{_after('c0', width + max(0, high))} <= (SELECT now FROM clock)"
     duck = f"SELECT c0, c1, {counted} AS c2 FROM ({rows}) AS u WHERE {over} GROUP BY c0, c1"
     return Stacked(ours, duck, ("c0", "c1", "c2"))
+
+
+def _is_beside(random: Random, alias: str) -> str:
+    """That something is there within a step, or is not."""
+    word = random.choice(["EXISTS", "NOT EXISTS"])
+    near = f"w.ts >= {alias}.ts AND w.ts <= {_after(f'{alias}.ts', 1)} AND w.a = {alias}.a"
+    return f"{word} (SELECT 1 FROM t AS w WHERE {near})"
 
 
 def check(seed: int) -> None:

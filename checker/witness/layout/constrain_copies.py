@@ -41,7 +41,7 @@ def constrain_copies(
     edges.extend(_before(copies))
     if layout.ranked:
         edges.extend(_ranked(copies))
-    if spread in (Spread.KEYS, Spread.OPEN):
+    if spread in (Spread.KEYS, Spread.ROWS, Spread.OPEN):
         edges.extend(_unique(copies))
     return edges
 

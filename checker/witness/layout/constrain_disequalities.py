@@ -3,17 +3,19 @@
 from fractions import Fraction
 from itertools import combinations
 
-from ontoweir.checker.model.normal_form import Kind
+from ontoweir.checker.model.normal_form import Kind, NormalForm
 from ontoweir.checker.model.solve_differences import Edge
 from ontoweir.checker.model.units import Units
 from ontoweir.checker.witness.layout.copies import Copies, Spread
-from ontoweir.rewriter.model.spj import Attribute, Compare, Op
+from ontoweir.rewriter.model.spj import Attribute, Compare, Occurrence, Op
 
 
 def constrain_disequalities(copies: Copies, spread: Spread) -> list[Edge]:
     """Every difference that must not be, of every copy."""
     form, time, size = copies.form, copies.time, copies.size
     edges = _unequal(copies)
+    if spread is Spread.ROWS:
+        edges += _several_rows(copies)
     if spread is Spread.ROLES:
         edges += _roles(copies)
         for one, two in combinations(form.members, 2):
@@ -44,6 +46,28 @@ def _unequal(copies: Copies) -> list[Edge]:
                 number = Units(form.unit, {}, form.floats).value(c.right.value, x.kind)
                 edges[(val(x.index, copy), ("zero",), shift + number)] = None
     return list(edges)
+
+
+def _several_rows(copies: Copies) -> list[Edge]:
+    """Occurrences of one static relation are several rows, so that their keys differ."""
+    form, val = copies.form, copies.value
+    edges: dict[Edge, None] = {}
+    for one, two in combinations((o for m in form.members for o in m.statics), 2):
+        keys = copies.catalog.relations[one.table].keys if one.table == two.table else ()
+        for key in keys:
+            pairs = [(_place(form, one, c), _place(form, two, c)) for c in key]
+            told = [(x, y) for x, y in pairs if x and y and x[0] != y[0]]
+            for (x, shift), (y, more) in told[:1]:
+                for copy in range(copies.size):
+                    edges[(val(x, copy), val(y, copy), more - shift)] = None
+    return list(edges)
+
+
+def _place(form: NormalForm, row: Occurrence, column: str) -> tuple[int, int | Fraction] | None:
+    """The class of a column of a row, and how much more the column is (None: it has none)."""
+    attribute = Attribute(row.alias, column)
+    index = form.class_of.get(attribute)
+    return None if index is None else (index, dict(form.classes[index].attributes)[attribute])
 
 
 def _roles(copies: Copies) -> list[Edge]:

@@ -14,9 +14,11 @@ from ontoweir.rewriter.model.spj import Attribute
 class Spread(StrEnum):
     """Which values of a layout are kept apart, although the query does not ask for it: those of
     key columns, none, or of a stream that occurs several times those of the occurrences. Or those
-    of keys, where each column that a rule closes has one value all the time, which stays open."""
+    of keys, also of a static relation that occurs several times in a match; or where each column
+    that a rule closes has one value all the time, which stays open."""
 
     KEYS = "keys"
+    ROWS = "rows"
     NONE = "none"
     ROLES = "roles"
     OPEN = "open"

@@ -22,8 +22,10 @@ def describe_finality(block: Block) -> str | None:
     waits = [d for part in block.absence.parts for d in part.deadlines]
     if all(any(us <= 0 for _, us in d.after) for d in waits):
         return f"answers of {name} are final when they are complete"
-    if block.time is not None and any(p.hits.name.endswith(ELSE) for p in block.absence.parts):
-        query = block.union.disjuncts[0]
+    query = block.union.disjuncts[0]
+    of_one = any(p.hits.name.endswith(ELSE) for p in block.absence.parts)
+    of_one |= block.absence.held and len(query.occurrences) > 1
+    if block.time is not None and of_one:
         (time,) = output_attributes(dict(query.outputs)[block.time[0]])
         waited = show_duration(block.time[1])
         return f"answers of {name} are final {waited} after their row of {time.alias}"
