@@ -1,6 +1,7 @@
 """Aggregates of the rows of a window within that of the query, as groups that are joined."""
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from ontoweir.rewriter.joins.is_set import aggregates
@@ -18,11 +19,12 @@ _ROWS = "groups of all rows"
 @dataclass(frozen=True, slots=True)
 class _Within:
     """`call`: the aggregate of the rows that meet a condition; `none`: what it is where no row of a
-    group does (None: NULL)."""
+    group does (None: NULL); `zero`: it is a sum to which each other row adds 0."""
 
     call: "exp.Expr"
     condition: "exp.Expr"
     none: "exp.Expr | None"
+    zero: bool = False
 
 
 def join_filters(tree: "exp.Query") -> "exp.Query":
@@ -63,12 +65,21 @@ def _read(node: "exp.Expr") -> _Within | None:
         return None
     value = branch.args["true"].copy()
     call = type(node)(this=value)
-    zero = other is not None and other.unnest() == exp.Literal.number(0)
+    zero = other is not None and isinstance(node, exp.Sum) and _is_zero(other)
     if other is None or isinstance(other.unnest(), exp.Null):
         return _Within(call, branch.this, _nothing(call))
-    if zero and isinstance(node, exp.Sum) and isinstance(value.unnest(), exp.Literal):
-        return _Within(call, branch.this, exp.Literal.number(0))
-    return None
+    if not zero:
+        return None
+    known = isinstance(value.unnest(), exp.Literal)  # of no row it is 0, and of no NULL either
+    return _Within(call, branch.this, exp.Literal.number(0) if known else None, zero=not known)
+
+
+def _is_zero(tree: "exp.Expr") -> bool:
+    from sqlglot import exp
+
+    inner = tree.unnest()
+    number = isinstance(inner, exp.Literal) and not inner.is_string
+    return number and Decimal(inner.name) == 0
 
 
 def _nothing(call: "exp.Expr") -> "exp.Expr | None":
@@ -91,16 +102,16 @@ class _Joiner:
         from sqlglot import exp
 
         outer = exp.Select()
-        items = self.tree.expressions
+        shown = self.tree.expressions
         outer.set(
             "expressions",
-            [exp.alias_(e.unalias().copy(), e.alias_or_name, quoted=True) for e in items],
+            [exp.alias_(e.unalias().copy(), e.alias_or_name, quoted=True) for e in shown],
         )
         for name in ("order", "limit", "offset"):
             if (held := self.tree.args.get(name)) is not None:
                 outer.set(name, held.copy())
         if (having := self.tree.args.get("having")) is not None:
-            given = {e.alias.lower(): e.unalias() for e in items if e.alias}
+            given = {e.alias.lower(): e.unalias() for e in shown if e.alias}
             said = having.copy()
             for column in list(said.find_all(exp.Column)):
                 item = None if column.table else given.get(column.name.lower())
@@ -117,11 +128,14 @@ class _Joiner:
             value: exp.Expr = exp.column("value", name, quoted=True)
             if within.none is not None:
                 value = exp.Coalesce(this=value, expressions=[within.none.copy()])
+            if within.zero:
+                value = _add_zeros(value, name)
             self.read[node] = value
             joins.append(self._write_join(within, name))
         calls = self._replace(outer)
+        items = [exp.alias_(c, f"value {n}", quoted=True) for n, c in enumerate(calls)]
         rows = self._write_groups(
-            [exp.alias_(c, f"value {n}", quoted=True) for n, c in enumerate(calls)]
+            items or [exp.alias_(exp.Count(this=exp.Star()), "all", quoted=True)]
         )
         outer.set("from_", exp.From(this=_name(rows, _ROWS)))
         for join in joins:
@@ -133,6 +147,8 @@ class _Joiner:
         from sqlglot import exp
 
         calls: list[exp.Expr] = []
+        if any(within.zero for within in self.found.values()):
+            calls.append(exp.Count(this=exp.Star()))  # _add_zeros reads it
         for node in [n for n in outer.walk(prune=self._is_read) if self._is_read(n)]:
             if node in self.read:
                 node.replace(self.read[node].copy())
@@ -158,17 +174,16 @@ class _Joiner:
         for name in ("having", "order", "limit", "offset"):
             made.set(name, None)
         keys = [exp.alias_(k.copy(), f"key {n}", quoted=True) for n, k in enumerate(self.keys)]
-        made.set(
-            "expressions",
-            [*keys, *items] or [exp.alias_(exp.Count(this=exp.Star()), "all", quoted=True)],
-        )
+        made.set("expressions", [*keys, *items])
         return made if condition is None else made.where(condition.copy(), copy=False)
 
     def _write_join(self, within: _Within, name: str) -> "exp.Join":
         from sqlglot import exp
 
-        item = exp.alias_(within.call.copy(), "value", quoted=True)
-        table = _name(self._write_groups([item], within.condition), name)
+        items = [exp.alias_(within.call.copy(), "value", quoted=True)]
+        if within.zero:
+            items.append(exp.alias_(exp.Count(this=exp.Star()), "rows", quoted=True))
+        table = _name(self._write_groups(items, within.condition), name)
         if not self.keys:
             return exp.Join(this=table, kind="CROSS")
         on = [
@@ -179,6 +194,17 @@ class _Joiner:
             for n in range(len(self.keys))
         ]
         return exp.Join(this=table, side="LEFT", on=exp.and_(*on))
+
+
+def _add_zeros(value: "exp.Expr", name: str) -> "exp.Expr":
+    """A sum over the rows within, with 0 for each other one of the group, if there are such."""
+    from sqlglot import exp
+
+    none = [exp.Literal.number(0)]
+    rows = exp.Coalesce(this=exp.column("rows", name, quoted=True), expressions=none)
+    others = exp.LT(this=rows, expression=exp.column("value 0", _ROWS, quoted=True))
+    sum_ = exp.Coalesce(this=value.copy(), expressions=[none[0].copy()])
+    return exp.Case(ifs=[exp.If(this=others, true=sum_)], default=value)
 
 
 def _name(select: "exp.Select", name: str) -> "exp.Subquery":

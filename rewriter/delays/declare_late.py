@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import count
 from math import gcd
 
+from ontoweir.mappings.expressions.may_be_null import is_nullable
 from ontoweir.mappings.model.catalog import ANSWERS, Catalog, Reference, Stream
 from ontoweir.mappings.model.parse_duration import show_duration
 from ontoweir.rewriter.algebra.equality_classes import valued_attributes
@@ -56,13 +57,17 @@ def declare_late(
     branch = ViewBranch((Occurrence(rows.alias, rows.table),), conditions, columns, own)
     made = declare_stream("", [branch], catalog, distinct=False)
     named = {c.name: n for c, (_, n) in zip(made.columns, shown, strict=True)}
+    null = _list_null(rows) | {own for own, _ in shown if is_nullable(base, own)}
     stream = Stream(
         name,
         ANSWERS,
         base.timestamp,
         base.step_us,
         None,
-        tuple(replace(c, name=named[c.name], source=None) for c in made.columns),
+        tuple(
+            replace(c, name=outside, source=None, nullable=own in null)
+            for c, (own, outside) in zip(made.columns, shown, strict=True)
+        ),
         references=tuple(
             Reference((named[r.columns[0]],), r.relation, r.to)
             for r in made.references
@@ -106,6 +111,11 @@ def declare_late(
     )
 
 
+def _list_null(rows: LateRows) -> set[str]:
+    """The columns that are NULL in all of them."""
+    return {c.attribute.column for c in rows.conditions if isinstance(c, IsNull)}
+
+
 def _read_rows(
     rows: LateRows,
     union: SpjUnion,
@@ -114,11 +124,11 @@ def _read_rows(
     shown: list[tuple[str, str]],
 ) -> SpjUnion:
     """The query of the rows, as they come, with when they begin to be shown."""
-    null = {c.attribute for c in rows.conditions if isinstance(c, IsNull)}
+    null = _list_null(rows)
     outputs: list[tuple[str, Output]] = []
     for own, named in shown:
         attribute = Attribute(rows.alias, own)
-        output = NullOutput(attribute) if attribute in null else LiteralOutput(attribute)
+        output = NullOutput(attribute) if own in null else LiteralOutput(attribute)
         outputs.append((named, output))
     edges = [
         (f"{BEGINS}{n}", LiteralOutput(Attribute(rows.alias, c.name)))
@@ -130,12 +140,12 @@ def _read_rows(
         (*outputs, *edges),
         tuple(p for q in union.disjuncts for p in q.provenance if p[0] == rows.alias)[:1],
     )
-    known = {a for c in rows.conditions for a in valued_attributes(c)} | null
+    known = {a.column for c in rows.conditions for a in valued_attributes(c)} | null
     times = {c.name for c in rows.times}
     doubtful = [
         NotNull(Attribute(rows.alias, own))
         for own, _ in shown
-        if Attribute(rows.alias, own) not in known and own not in times
+        if own not in known and own not in times
     ]
     tables = {rows.table, *(n for v in used_views([rows.table], union.views) for n in v.tables)}
     read = {rows.table, *(v.name for v in used_views([rows.table], union.views))}

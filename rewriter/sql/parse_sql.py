@@ -14,6 +14,7 @@ from ontoweir.mappings.sql.show_sql import writing
 from ontoweir.rewriter.aggregates.nest_scalars import nest_scalars
 from ontoweir.rewriter.aggregates.read_group_row import read_group_row
 from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
+from ontoweir.rewriter.around.join_filters import join_filters
 from ontoweir.rewriter.around.join_one import open_numbered
 from ontoweir.rewriter.around.number_groups import number_groups
 from ontoweir.rewriter.around.unite_changing import unite_changing
@@ -136,7 +137,7 @@ def _parse(
         written = narrow_groups(written, catalog)
         if refused is not None:
             latest = spell_latest(number_latest(written, catalog), catalog)
-            spelled = imply_windows(latest, catalog)
+            spelled = join_filters(imply_windows(latest, catalog))
             spelled = limit_keys(nest_scalars(spelled, catalog, ever=True), catalog)
             kept = None if spelled == written else (spelled, catalog)
             kept = keep_computed(*(kept or (written, catalog)), reader.read_absence) or kept

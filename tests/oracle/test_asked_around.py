@@ -61,10 +61,12 @@ def make_text(random: Random) -> tuple[str, tuple[str, ...]]:
             wide, narrow = (WITHIN.format(n) for n in (random.randint(4, 7), random.randint(1, 3)))
             later = random.choice([narrow, f"{narrow} AND a > 0", narrow.replace(">", "<=")])
             call = random.choice(["COUNT(*)", "SUM(a)", "MAX(a)", "COUNT(DISTINCT a)"])
-            case = f"SUM(CASE WHEN {narrow} THEN 1 ELSE 0 END)"
+            value = random.choice(["1", "a", "a", "a * 2"])
+            case = f"SUM(CASE WHEN {narrow} THEN {value} ELSE 0 END)"
             made = random.choice([f"{call} FILTER (WHERE {later})", f"{case} * 2 + COUNT(*)", case])
             having = random.choice(["", "", f" HAVING {case} > 1"])
-            text = f"SELECT h AS c0, {made} AS c1 FROM s WHERE {wide} GROUP BY h{having}"
+            rows = random.choice([f"s WHERE {wide}", f"s WHERE {wide}", "s"])
+            text = f"SELECT h AS c0, {made} AS c1 FROM {rows} GROUP BY h{having}"
         case 6:
             rows = f"{random.choice('st')} WHERE {WITHIN.format(random.randint(2, 5))}"
             text = f"SELECT COUNT(*) AS c0, MAX(a) AS c1 FROM {rows} GROUP BY h"
@@ -147,6 +149,9 @@ LARGER = "NOT EXISTS (SELECT 1 FROM x AS y WHERE y.n > x.n)"
         "SELECT h AS c0, a AS c1 FROM t WHERE ts > NOW() - '4 microseconds'::interval",
         f"SELECT COUNT(*) FILTER (WHERE {SOON}) AS c0, MAX(a) FILTER (WHERE {LATE}) AS c1 FROM s",
         f"SELECT COUNT(*) FILTER (WHERE {SOON} AND a > 0) AS c0 FROM t WHERE h = 1",
+        f"SELECT h AS c0, SUM(a) FILTER (WHERE {SOON}) AS c1 FROM s GROUP BY h",
+        f"SELECT h AS c0, SUM(CASE WHEN {SOON} THEN a ELSE 0 END) AS c1 FROM s GROUP BY h",
+        f"SELECT h AS c0, SUM(CASE WHEN {SOON} THEN a ELSE 0.0 END) AS c1 FROM s GROUP BY h",
     ],
 )
 def test_what_was_refused_is_duckdbs(text: str) -> None:
@@ -175,6 +180,14 @@ def test_which_rows_are_the_first_is_known_by_the_keys_of_groups() -> None:
     assert "refused" not in compare_text(joined.format("r.h"), ("c0", "c1", "c2"), Random(3))
     text = "SELECT n AS h, h AS z FROM ({}) x ORDER BY {} LIMIT 1"
     assert "refused" not in compare_text(text.format(GROUPS, "z"), ("h", "z"), Random(1))
+
+
+def test_groups_of_rows_that_begin_later_have_a_group_of_null() -> None:
+    older = "SELECT h, SUM(a) AS v FROM s WHERE ts <= NOW() - INTERVAL '3' MICROSECOND GROUP BY h"
+    text = f"SELECT x.h AS c0, y.v AS c1 FROM ({GROUPS}) x LEFT JOIN ({older}) y "
+    text += "ON x.h IS NOT DISTINCT FROM y.h"
+    told = [compare_text(text, ("c0", "c1"), Random(seed)) for seed in range(12)]
+    assert all("refused" not in one for one in told)
 
 
 def test_the_latest_rows_beside_a_window_that_waits_are_read() -> None:
