@@ -1,13 +1,11 @@
-"""The latest rows of each key, of several streams: RANK() over UNION ALL."""
+"""The latest rows of each key, of several streams: RANK() over UNION ALL; and the first ones in
+another order."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.mappings.sql.read_literal import line_of
-from ontoweir.mappings.sql.read_scope import SqlRefusal
-from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.is_time import is_time
 from ontoweir.rewriter.joins.latest_rows import is_plain
 from ontoweir.rewriter.joins.read_latest import equals_one, named_windows
@@ -15,6 +13,7 @@ from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Standing
 from ontoweir.rewriter.model.spj import LiteralOutput, NotNull, SpjQuery, SpjUnion
 from ontoweir.rewriter.nulls.null_places import NullPlaces
+from ontoweir.rewriter.recent.first_of_union import first_of_union, is_of_streams
 from ontoweir.rewriter.windows.rows_leave import has_now
 
 if TYPE_CHECKING:
@@ -28,15 +27,13 @@ def latest_of_union(
 ) -> SpjUnion | None:
     """`SELECT … FROM (SELECT … FROM s UNION ALL SELECT … FROM t) QUALIFY RANK() OVER (PARTITION BY
     k ORDER BY ts DESC) = 1`, or WHERE around its number: the rows of all streams, of which those of
-    the latest time of each key hold (None: it is something else, or its key is not shown).
+    the latest time of each key hold, or the first in another order, one of them by ROW_NUMBER
+    (None: it is something else).
 
     Args:
         tree: the query, whose names are as they were written.
         catalog: the tables.
         read: reads a query, of which the columns at some places may be NULL.
-
-    Raises:
-        SqlRefusal: the key may be NULL.
     """
     from sqlglot import exp
 
@@ -45,30 +42,21 @@ def latest_of_union(
         return None
     rows, window = found
     order, keys = window.args.get("order"), list(window.args.get("partition_by") or ())
-    if order is None or len(order.expressions) != 1 or not keys or has_now(rows):
+    if order is None or not keys or has_now(rows) or window.args.get("spec"):
         return None
-    (ordered,) = order.expressions
-    if not ordered.args.get("desc") or not _is_time(ordered.this, rows, catalog):
-        return None
+    (ordered, *others) = order.expressions
     shown = [e.unalias() for e in rows.expressions]
     columns = [c.name.lower() if isinstance(c, exp.Column) else None for c in shown]
-    places = []
-    for key in keys:
-        if not isinstance(key, exp.Column) or key.name.lower() not in columns:
-            return None
-        places.append(columns.index(key.name.lower()))
+    known = all(isinstance(key, exp.Column) and key.name.lower() in columns for key in keys)
+    timed = not others and ordered.args.get("desc") and _is_time(ordered.this, rows, catalog)
+    if not (known and timed and isinstance(window.this, exp.Rank)):
+        return first_of_union(rows, window, read)
     made = read(rows, NullPlaces(shown=frozenset(range(len(shown)))))
-    plain = not (made.ends or made.begins or made.blocks or made.aggregation or made.distinct)
-    if not plain or made.standing is not None or len(made.disjuncts) < 2:
+    if not is_of_streams(made):
         return None
-    key = tuple(made.variables[n] for n in places)
+    key = tuple(made.variables[columns.index(k.name.lower())] for k in keys)
     if any(_may_be_null(query, key, extend_catalog(catalog, made)) for query in made.disjuncts):
-        raise SqlRefusal(
-            f"{show_sql(window)} of several streams, by a column that may be NULL",
-            why="rows of keys that are never NULL replace each other, whichever stream they are of",
-            fix="add WHERE … IS NOT NULL on each side of UNION ALL",
-            line=line_of(window),
-        )
+        return first_of_union(rows, window, read)  # NULL is a key
     return replace(made, standing=Standing(key))
 
 
@@ -120,7 +108,8 @@ def _find(tree: "exp.Query") -> "tuple[exp.Select, exp.Window] | None":
         ]
         rows.set("expressions", items)
     united = rows.args["from_"].this.this
-    if any(e.find(exp.Window) for e in rows.expressions) or not isinstance(window.this, exp.Rank):
+    starred = any(e.is_star or e.find(exp.Window) for e in rows.expressions)
+    if starred or not isinstance(window.this, exp.Rank | exp.DenseRank | exp.RowNumber):
         return None
     return (rows, window) if _is_union_all(united) else None
 

@@ -6,8 +6,10 @@ from random import Random
 import pytest
 from hypothesis import event, given
 
+from ontoweir.rewriter.sql.parse_sql import parse_sql
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.compare_told import compare_text
+from tests.oracle.test_sql_nulls import CATALOG
 
 
 def make_text(random: Random) -> str:
@@ -50,9 +52,65 @@ def test_they_are_read(seed: int) -> None:
     assert "bounded" in compare_text(text, ("c0", "c1"), Random(seed))
 
 
-@pytest.mark.parametrize("order", ["v DESC", "ts", "ts + INTERVAL '1' SECOND DESC"])
-def test_in_another_order_they_are_not(order: str) -> None:
+def make_first(random: Random) -> str:
+    """A query of the first rows in an order, of columns c0 to c2."""
+
+    def side(number: int, table: str) -> str:
+        value = random.choice("ab")
+        return f"SELECT h AS k, ts AS seen, {value} AS v, {number} AS w FROM {table}"
+
+    tables = random.choice(["st", "st", "ss", "sts"])
+    rows = f"({' UNION ALL '.join(side(n, t) for n, t in enumerate(tables))}) x"
+    ways = ["", " DESC"]
+    nulls = [" NULLS FIRST", " NULLS LAST"]
+    columns = random.choice([["seen"], ["v"], ["v", "seen"], ["seen", "v"]])
+    call = random.choice(["ROW_NUMBER()", "ROW_NUMBER()", "RANK()"])
+    if call == "ROW_NUMBER()":  # no two rows are equal in it that differ
+        others = [c for c in ("seen", "v", "w", "k") if c not in columns]
+        columns = [*columns, *random.sample(others, k=len(others))]
+    order = ", ".join(c + random.choice(ways) + random.choice(nulls) for c in columns)
+    key = random.choice(["k", "k", "w", "k, w"])
+    kept = random.choice(["", "", " WHERE v < 2", " WHERE k IS NOT NULL"])
+    number = f"{call} OVER (PARTITION BY {key} ORDER BY {order})"
+    if random.random() < 0.5:
+        return f"SELECT k AS c0, v AS c1, w AS c2 FROM {rows}{kept} QUALIFY {number} = 1"
+    numbered = f"SELECT k, v, w, {number} AS n FROM {rows}{kept}"
+    return f"SELECT y.k AS c0, y.v AS c1, y.w AS c2 FROM ({numbered}) y WHERE n = 1"
+
+
+def check_first(seed: int) -> str:
+    random = Random(seed)
+    return compare_text(make_first(random), ("c0", "c1", "c2"), random)
+
+
+@budget(0.2)
+@given(seed=SEEDS)
+def test_the_first_of_several_streams_are_duckdbs(seed: int) -> None:
+    event(check_first(seed))
+
+
+@pytest.mark.parametrize("order", ["v DESC", "ts", "ts DESC, v", "ts DESC"])
+def test_in_another_order_they_are_the_first(order: str) -> None:
+    rows = "SELECT h AS k, ts, a AS v FROM s UNION ALL SELECT h, ts, b FROM t"
+    number = f"RANK() OVER (PARTITION BY k ORDER BY {order} NULLS LAST)"
+    text = f"SELECT k AS c0, v AS c1 FROM ({rows}) x WHERE k IS NOT NULL QUALIFY {number} = 1"
+    assert "bounded" in compare_text(text, ("c0", "c1"), Random(1))
+
+
+@pytest.mark.parametrize("order", ["v + 1", "ts + INTERVAL '1' SECOND DESC"])
+def test_in_the_order_of_what_is_computed_they_are_not(order: str) -> None:
     rows = "SELECT h AS k, ts, a AS v FROM s UNION ALL SELECT h, ts, b FROM t"
     number = f"RANK() OVER (PARTITION BY k ORDER BY {order})"
     text = f"SELECT k AS c0, v AS c1 FROM ({rows}) x QUALIFY {number} = 1"
     assert compare_text(text, ("c0", "c1"), Random(1)).startswith("refused")
+
+
+def test_of_rows_that_are_equal_it_is_said_which_is_the_first() -> None:
+    text = (
+        "SELECT k, v FROM (SELECT h AS k, ts, a AS v FROM s UNION ALL SELECT h, ts, b FROM t) x "
+        "QUALIFY ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts DESC) = 1"
+    )
+    union = parse_sql(text, CATALOG, name="q", file="q.sql")
+    assert union.ties == (
+        "rows that are equal in ORDER BY ts DESC follow each other by the side of UNION ALL, k, v",
+    )
