@@ -169,7 +169,9 @@ def _map_stream(stream: Stream, catalog: Catalog, terms: Terms) -> Iterator[str]
         for (name, column), same in terms.shared.items()
         if name == stream.name
     }
-    yield from _properties(terms, [*parts, *_columns(stream, terms)], told)
+    itself = f'rr:template "{template}"'
+    parts += [(term, value) for term, value in _columns(stream, terms) if value != itself]
+    yield from _properties(terms, parts, told)
     if subject.entity is not None and subject.relation is None:
         yield ""
         # of one entity several streams, or a table of its own, may speak

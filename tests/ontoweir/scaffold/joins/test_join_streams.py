@@ -70,6 +70,29 @@ def test_columns_that_name_the_same_are_joined(
     assert {(it.rpartition("/")[2], *times) for it, *times in _read(shown.out)} == expected
 
 
+def test_a_thing_does_not_lead_to_itself(run: Run, tmp_path: Path) -> None:
+    """An order is called by its number, which payments name: they lead to it, and it to nothing."""
+    (tmp_path / "orders.csv").write_text(
+        "time,order_id,total\n"
+        + "".join(f"{_BEGIN + timedelta(minutes=n)},o{n:04d},{n % 7}.25\n" for n in range(_ROWS))
+    )
+    (tmp_path / "payments.csv").write_text(
+        "time,order_id,amount\n"
+        + "".join(
+            f"{_BEGIN + timedelta(minutes=n, seconds=30)},o{n:04d},{n % 7}.5\n"
+            for n in range(0, _ROWS, 2)
+        )
+    )
+    files = [a for n in ("orders", "payments") for a in ("--from", tmp_path / f"{n}.csv")]
+    ran = run("init", tmp_path / "p", *files)
+    assert ran.code == 0, ran.err
+    mapping = (tmp_path / "p" / "mapping.r2rml.ttl").read_text()
+    order = 'rr:template "http://p.example/orders/{order_id}"'
+    assert mapping.count(f"rr:subjectMap [ {order}") == 1
+    assert mapping.count(f"rr:objectMap [ {order}") == 1
+    assert run("check", tmp_path / "p", "--fail-on", "unbounded", "-q").code == 0
+
+
 _SPARQL = """
 PREFIX : <http://p.example/ns#>
 PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>
