@@ -6,7 +6,7 @@ from dataclasses import replace
 from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
-from ontoweir.rewriter.absence.compute_solutions import BucketError, compute_solutions, list_needed
+from ontoweir.rewriter.absence.compute_solutions import compute_solutions, list_needed
 from ontoweir.rewriter.absence.unite_solutions import Solutions, unite_solutions
 from ontoweir.rewriter.model.query import (
     Computation,
@@ -78,10 +78,7 @@ def compute_matches(
         )
     except QueryError:
         raise several from None
-    try:
-        return compute_solutions(union, query, catalog)
-    except BucketError:
-        raise several from None
+    return compute_solutions(union, query, catalog)
 
 
 def _list_read(computation: Computation) -> set[str]:

@@ -6,10 +6,22 @@ from dataclasses import replace
 
 from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.expressions.write_expression import write_expression
-from ontoweir.mappings.model.catalog import Catalog, ColumnType
+from ontoweir.mappings.model.catalog import (
+    Catalog,
+    ColumnType,
+    IntType,
+    Stream,
+    StringType,
+    TimestampType,
+)
 from ontoweir.mappings.model.column_types import XSD
-from ontoweir.mappings.model.expression import Value
-from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
+from ontoweir.mappings.model.expression import Call, Expression, Field, Function, Value
+from ontoweir.mappings.model.time_bucket import (
+    CalendarBuckets,
+    FixedBuckets,
+    Moments,
+    TimeBucket,
+)
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.buckets.make_column import is_bucket, make_column
 from ontoweir.rewriter.delays.delay_rows import delay_rows
@@ -121,14 +133,15 @@ def _add_buckets(union: SpjUnion, query: ConjunctiveQuery) -> SpjUnion:
     wanted = [b for b in query.buckets if _is_grouped(b, query) or _is_edge(b)]
     if not wanted:
         return union
-    blocks = {b.stream.name: b for b in union.blocks}
-    disjuncts, buckets = [], list(union.buckets)
-    for disjunct in union.disjuncts:
-        of = {o.alias: o.table for o in disjunct.occurrences}
+    blocks, grouped = {b.stream.name: b for b in union.blocks}, query.aggregation is not None
+    disjuncts, buckets, derived = [], list(union.buckets), list(union.derived)
+    tables = [{o.alias: o.table for o in disjunct.occurrences} for disjunct in union.disjuncts]
+    for disjunct, of in zip(union.disjuncts, tables, strict=True):
         outputs = []
         for named in wanted:
             time = dict(disjunct.outputs)[named.time.name]
-            assert isinstance(time, LiteralOutput)
+            if not isinstance(time, LiteralOutput):
+                raise _refuse_missing(named, query.source)
             alias, bucket = time.value.alias, named.bucket
             block = blocks.get(of[alias])
             if block is not None and block.meeting is not None:
@@ -139,7 +152,13 @@ def _add_buckets(union: SpjUnion, query: ConjunctiveQuery) -> SpjUnion:
                 if _is_edge(named) and known != (named.time.name, 0):
                     raise _refuse_window(named, query.source)
                 if known is None or known[0] != named.time.name:
-                    raise _refuse_time(named, query.source)
+                    cut = _cut_time(time.value.column, bucket, block.stream, grouped=grouped)
+                    if cut is None or any({*o.values()} != {*of.values()} for o in tables):
+                        raise _refuse_time(named, query.source)
+                    derived += [(block.stream.name, cut)] if isinstance(cut, Call) else []
+                    value = Attribute(alias, write_expression(cut))
+                    outputs.append((named.name, replace(time, value=value)))
+                    continue
                 bucket = replace(bucket, behind_us=bucket.behind_us + known[1])
             column = make_column(bucket)
             buckets.append((of[alias], column))
@@ -152,9 +171,37 @@ def _add_buckets(union: SpjUnion, query: ConjunctiveQuery) -> SpjUnion:
         union,
         disjuncts=tuple(disjuncts),
         buckets=tuple(dict.fromkeys(buckets)),
+        derived=tuple(dict.fromkeys(derived)),
         ends=tuple(n for n in names if n.startswith(ENDS)),
         begins=tuple(n for n in names if n.startswith(BEGINS)),
     )
+
+
+def _cut_time(name: str, bucket: TimeBucket, stream: Stream, *, grouped: bool) -> Expression | None:
+    """The bucket of a time of a solution that others may be after, as a value.
+
+    Returns:
+        None: it is not known how long after it the solution is final, at most, so that no group by
+        it is; or it is no bucket of UTC.
+    """
+    known = any(
+        lag.behind == stream.name and lag.columns == lag.to == (name,) for lag in stream.lags
+    )
+    if grouped and not (known and name in stream.present):
+        return None
+    if bucket.sliding is not None or bucket.ends or bucket.behind_us:
+        return None
+    moment = Field(name, TimestampType())
+    match bucket.buckets:
+        case Moments(after_us=0):
+            return moment
+        case FixedBuckets(width_us=width, origin_us=origin):
+            grid = Value(width, IntType()), Value(origin % width, IntType())
+            return Call(Function.BIN, (moment, *grid), TimestampType())
+        case CalendarBuckets(unit=unit, zone="UTC"):
+            return Call(Function.TRUNCATE, (Value(unit, StringType()), moment), TimestampType())
+        case _:
+            return None
 
 
 def _refuse_window(named: NamedBuckets, source: Source | None) -> QueryError:
@@ -170,11 +217,24 @@ def _refuse_window(named: NamedBuckets, source: Source | None) -> QueryError:
 
 def _refuse_time(named: NamedBuckets, source: Source | None) -> BucketError:
     return BucketError(
-        f"a bucket of ?{named.time.name}, a time that others of a solution may be after, or whose "
-        "solutions are final after different times",
-        why="a solution is an answer when it is final, and its bucket is that of its latest time",
-        fix=f"say that ?{named.time.name} is the latest of the times in GRAPH, or put another one "
-        "into buckets",
+        f"a bucket of ?{named.time.name}, a time that others of a solution may be after at any "
+        "time, or whose solutions are final after different times; or one that overlaps, or of a "
+        "time zone",
+        why="a solution is an answer when it is final, and its bucket is that of its latest time, "
+        "or of one that is at most so long before",
+        fix=f"put the latest of the times in GRAPH into buckets; or limit how long after "
+        f'?{named.time.name} the others are, as by FILTER(?later - ?{named.time.name} <= "PT1H"'
+        "^^xsd:dayTimeDuration), and take buckets of UTC that do not overlap",
+        source=source,
+    )
+
+
+def _refuse_missing(named: NamedBuckets, source: Source | None) -> QueryError:
+    return QueryError(
+        f"a bucket of ?{named.time.name}, a time that OPTIONAL may leave without a value",
+        why="a group is final when its bucket is over, and what has no time is in none",
+        fix="put a time outside of OPTIONAL into buckets; or leave out what has none, by the "
+        "pattern without OPTIONAL, and count that with FILTER NOT EXISTS in a query of its own",
         source=source,
     )
 

@@ -8,21 +8,33 @@ from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.pipeline.compiled_query import CompiledQuery
-from ontoweir.rewriter.absence.compute_solutions import list_needed
+from ontoweir.rewriter.absence.compute_solutions import (
+    compute_solutions,
+    has_buckets,
+    has_windows,
+    list_needed,
+)
+from ontoweir.rewriter.absence.find_greatest import find_greatest
+from ontoweir.rewriter.absence.find_latest import find_latest
 from ontoweir.rewriter.absence.split_text import PartText, SolutionTexts, SplitText, split_text
 from ontoweir.rewriter.absence.unite_solutions import Solutions, Uniting, unite_solutions
+from ontoweir.rewriter.before.meet_before import meet_before
 from ontoweir.rewriter.buckets.make_column import make_column
 from ontoweir.rewriter.clauses.list_items import ItemKind
 from ontoweir.rewriter.differences.since_first import FIRST, first_moment
+from ontoweir.rewriter.expressions.attach_computation import SeveralRowsError
 from ontoweir.rewriter.lasting.find_open import find_open
 from ontoweir.rewriter.lasting.split_open import OpenText, split_open
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.query import ConjunctiveQuery, GroupTerms, Variable
 from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.model.spj import Attribute, LiteralOutput, SpjQuery, SpjUnion
+from ontoweir.rewriter.recent.last_matches import last_matches
 from ontoweir.rewriter.sparql.parse_query import parse_query
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.standing.compute_standing import compute_standing
+from ontoweir.rewriter.standing.find_registers import find_registers
+from ontoweir.rewriter.standing.find_standing import find_standing
 from ontoweir.rewriter.windows.window import BEGINS, ENDS
 
 
@@ -244,3 +256,72 @@ def _read_wait(asked: OpenText, work: SolutionCompiler) -> int | None:
         return None
     edge = windows[0].bucket.buckets
     return edge.after_us if isinstance(edge, Moments) else None
+
+
+class Asked(NamedTuple):
+    """The solutions of a query, `split`: what is needed of them (`head`), whether equal ones are
+    one (`distinct`), and what is computed of them (`around`)."""
+
+    split: SplitText
+    solutions: Sequence[Solutions]
+    head: tuple[str, ...]
+    distinct: bool
+    around: ConjunctiveQuery | None
+
+
+def meet_solutions(asked: Asked, known: Catalog) -> SpjUnion | None:
+    """Solutions with the latest rows before them (None: they are others)."""
+    if len(asked.solutions) != 1:
+        return None
+    made = meet_before(asked.solutions[0], asked.head, known, distinct=asked.distinct)
+    if made is None or asked.around is None:
+        return made
+    compute = compute_solutions if made.standing is None else compute_standing
+    return compute(made, asked.around, known)
+
+
+def unite_asked(text: str, asked: Asked, work: SolutionCompiler) -> SpjUnion:
+    """The query that solutions are made into, whatever is beside them."""
+    _, solutions, head, distinct, around = asked
+    name, known = work.name, work.catalog
+    static = find_registers(
+        solutions if around is None else (), head, known, work.first_moment, distinct=distinct
+    )
+    if static is not None:
+        return static
+    refuse_windows(solutions, asked.split.source)
+
+    def last(once: bool) -> SpjUnion | None:
+        return last_matches(text, solutions, head, known, asked.split.source, distinct=once)
+
+    nested = any(hits.blocks for s in solutions for hits, _, _ in s.parts)
+
+    def unite(plain: bool) -> SpjUnion:
+        held = around is not None and has_buckets(around)
+        return unite_solutions(
+            name,
+            head,
+            solutions,
+            known,
+            distinct=distinct,
+            source=asked.split.source,
+            how=Uniting(plain, held),
+        )
+
+    if around is None:
+        union = None
+        if not nested:
+            union = find_latest(solutions, head, known) or find_greatest(solutions, head, known)
+            union = union or find_standing(solutions, head, known, distinct=distinct)
+            union = union or last(distinct)
+        return union or unite(plain=True)
+    windows = has_windows(around)
+    if not nested and not windows:
+        stands = find_standing(solutions, head, known, distinct=False)
+        stands = stands or last(False)
+        if stands is not None:
+            return compute_standing(stands, around, known)
+    try:
+        return compute_solutions(unite(plain=not windows), around, known)
+    except SeveralRowsError:  # streams of solutions are rows
+        return compute_solutions(unite(plain=False), around, known)

@@ -12,33 +12,31 @@ from ontoweir.pipeline.compiling.certain_compiler import CertainCompiler
 from ontoweir.pipeline.compiling.compile_joined import compile_joined
 from ontoweir.pipeline.compiling.compile_rsp import TOLD, open_windows
 from ontoweir.pipeline.compiling.compile_solutions import (
+    Asked,
     SolutionCompiler,
     compile_open,
     compile_solutions,
-    refuse_windows,
+    meet_solutions,
     tell_nothing,
+    unite_asked,
 )
 from ontoweir.pipeline.compiling.compiler import Compiler
 from ontoweir.pipeline.compiling.move_values import move_values
 from ontoweir.rewriter.absence.compare_last import compare_last
 from ontoweir.rewriter.absence.compute_matches import compute_matches, list_matches
 from ontoweir.rewriter.absence.compute_solutions import (
-    compute_solutions,
-    has_buckets,
-    has_windows,
+    BucketError,
     list_needed,
 )
-from ontoweir.rewriter.absence.find_greatest import find_greatest
 from ontoweir.rewriter.absence.find_latest import find_latest
 from ontoweir.rewriter.absence.pad_solutions import find_stream, is_timed, pad_solutions
 from ontoweir.rewriter.absence.spell_stars import spell_stars
 from ontoweir.rewriter.absence.split_last import split_last
 from ontoweir.rewriter.absence.split_latest import LatestText, split_latest
 from ontoweir.rewriter.absence.split_text import SplitText, split_text
-from ontoweir.rewriter.absence.unite_solutions import Uniting, unite_solutions
 from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.around.number_groups import limit_groups
-from ontoweir.rewriter.before.meet_before import meet_before
+from ontoweir.rewriter.before.keeps_more import keeps_more
 from ontoweir.rewriter.calendar.compare_named_buckets import compare_named_buckets
 from ontoweir.rewriter.calendar.equal_buckets import equal_buckets
 from ontoweir.rewriter.calendar.spell_buckets import name_floors, spell_buckets
@@ -63,12 +61,8 @@ from ontoweir.rewriter.optional.count_beside import count_beside
 from ontoweir.rewriter.optional.open_optional import open_optional
 from ontoweir.rewriter.ranked.limit_solutions import limit_solutions
 from ontoweir.rewriter.ranked.split_limit import split_limit
-from ontoweir.rewriter.recent.last_matches import last_matches
 from ontoweir.rewriter.rounded.wrap_sums import ComparedSumError, wrap_sums
 from ontoweir.rewriter.sparql.parse_query import parse_query
-from ontoweir.rewriter.standing.compute_standing import compute_standing
-from ontoweir.rewriter.standing.find_registers import find_registers
-from ontoweir.rewriter.standing.find_standing import find_standing
 from ontoweir.rewriter.syntax.group_binds import group_binds
 from ontoweir.rewriter.syntax.open_ask import open_ask
 from ontoweir.rewriter.syntax.open_construct import open_construct
@@ -336,51 +330,15 @@ def _compile_split(text: str, split: SplitText, work: SolutionCompiler) -> SpjUn
         groups = nothing.aggregation
         if nothing.disjuncts or groups is None or groups.group:
             return nothing
-    if len(solutions) == 1:
-        made = meet_before(solutions[0], head, known, distinct=distinct)
-        if made is not None:
-            if around is None:
-                return made
-            compute = compute_solutions if made.standing is None else compute_standing
-            return compute(made, around, known)
-    static = find_registers(
-        solutions if around is None else (), head, known, work.first_moment, distinct=distinct
-    )
-    if static is not None:
-        return static
-    refuse_windows(solutions, split.source)
-
-    def last(once: bool) -> SpjUnion | None:
-        return last_matches(text, solutions, head, known, split.source, distinct=once)
-
-    nested = any(hits.blocks for s in solutions for hits, _, _ in s.parts)
-
-    def unite(plain: bool) -> SpjUnion:
-        held = around is not None and has_buckets(around)
-        return unite_solutions(
-            name,
-            head,
-            solutions,
-            known,
-            distinct=distinct,
-            source=split.source,
-            how=Uniting(plain, held),
-        )
-
-    if around is None:
-        union = None
-        if not nested:
-            union = find_latest(solutions, head, known) or find_greatest(solutions, head, known)
-            union = union or find_standing(solutions, head, known, distinct=distinct)
-            union = union or last(distinct)
-        return union or unite(plain=True)
-    windows = has_windows(around)
-    if not nested and not windows:
-        stands = find_standing(solutions, head, known, distinct=False)
-        stands = stands or last(False)
-        if stands is not None:
-            return compute_standing(stands, around, known)
+    asked = Asked(split, solutions, head, distinct, around)
+    met = None
+    with suppress(BucketError):  # of a time of what was met
+        met = meet_solutions(asked, known)
+    if met is not None and not keeps_more(solutions[0], known):
+        return met
     try:
-        return compute_solutions(unite(plain=not windows), around, known)
-    except SeveralRowsError:  # streams of solutions are rows
-        return compute_solutions(unite(plain=False), around, known)
+        return unite_asked(text, asked, work)
+    except QueryError:
+        if met is None:
+            raise
+        return met
