@@ -55,9 +55,11 @@ def has_windows(query: ConjunctiveQuery) -> bool:
     return any(_is_edge(named) for named in query.buckets)
 
 
-def has_buckets(query: ConjunctiveQuery) -> bool:
-    """Whether it groups by buckets of time, each of which is told when it is over."""
-    return any(_is_grouped(named, query) for named in query.buckets)
+def find_bucketed(query: ConjunctiveQuery) -> str | bool:
+    """Whether it groups by buckets of time, each of which is told when it is over: the time, if
+    they are of one."""
+    times = {named.time.name for named in query.buckets if _is_grouped(named, query)}
+    return times.pop() if len(times) == 1 else bool(times)
 
 
 def list_needed(query: ConjunctiveQuery) -> tuple[str, ...]:

@@ -54,10 +54,11 @@ class Solutions:
 class Uniting:
     """How solutions become streams. `plain`: alternatives without parts are matches as those of any
     query, and no stream; `held`: answers may be told later than they are final, so that all are so
-    long after their time: those of buckets, which are told when these are over."""
+    long after their time, or this one of their times: those of buckets, which are told when these
+    are over."""
 
     plain: bool = False
-    held: bool = False
+    held: bool | str = False
 
 
 def unite_solutions(
@@ -180,7 +181,7 @@ def _declare(
     catalog: Catalog,
     source: Source,
     *,
-    held: bool,
+    held: bool | str,
 ) -> _Made:
     found = replace(one.found, name=name, aggregation=None)
     wide = extend_catalog(catalog, found)
@@ -222,7 +223,8 @@ def _declare(
         AbsencePart(replace(hits, name=f"{name}, what is beside"), (), present)
         for hits, _, present in one.parts
     ]
-    block, _ = declare_absence(found, parts, keys, one.times, catalog, shown=head, held=held)
+    until = held if isinstance(held, bool) or held in one.times else True
+    block, _ = declare_absence(found, parts, keys, one.times, catalog, shown=head, held=until)
     types = {c.name: c.type for c in block.stream.columns}
     return _Made(block, shown, types)
 

@@ -86,6 +86,7 @@ def declare_absence(
     kept = needed | read
     until = None
     if isinstance(held, str):
+        keys = keys if parts or held in keys else (*keys, held)
         until = hold_answers(found, held, keys, limited, stamps, wide)
     if isinstance(held, str) and until is not None:
         # what is found beside answers is told once: when all that it is beside are there

@@ -10,7 +10,7 @@ from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.pipeline.compiled_query import CompiledQuery
 from ontoweir.rewriter.absence.compute_solutions import (
     compute_solutions,
-    has_buckets,
+    find_bucketed,
     has_windows,
     list_needed,
 )
@@ -297,7 +297,7 @@ def unite_asked(text: str, asked: Asked, work: SolutionCompiler) -> SpjUnion:
     nested = any(hits.blocks for s in solutions for hits, _, _ in s.parts)
 
     def unite(plain: bool) -> SpjUnion:
-        held = around is not None and has_buckets(around)
+        held = False if around is None else find_bucketed(around)
         return unite_solutions(
             name,
             head,

@@ -1,0 +1,118 @@
+"""SPARQL's funnels: groups by a bucket of the time of a row, of what several OPTIONALs found beside
+it within some time, and of those beside which there is something, or nothing: as DuckDB."""
+
+from collections import Counter
+from datetime import datetime
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import event, given
+
+import ontoweir
+from ontoweir.errors import QueryError
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.test_earlier_in_buckets import PREFIXES, WIDTHS, write_project
+
+
+def _near(random: Random, of: str, other: str) -> tuple[str, str]:
+    """How near one time is to another, in SPARQL and in SQL."""
+    far, later = random.randint(1, 40), random.random() < 0.6
+    first, last = (of, other) if later else (other, of)
+    sql = {"?t": "x.ts", "?u": "y.ts", "?v": "z.ts", "?w": "w.ts"}
+    within = f'?{last[1:]} >= {first} && {last} - {first} <= "PT{far}M"^^xsd:dayTimeDuration'
+    a, b = sql[first], sql[last]
+    return within, f"{b} >= {a} AND {b} <= {a} + INTERVAL {far} MINUTE"
+
+
+def draw_funnel(random: Random) -> tuple[str, str]:
+    """A query of SPARQL, and the same of DuckDB."""
+    tables = [random.choice(["arrival", "departure"]) for _ in range(4)]
+    one, two, three, four = (t.title() for t in tables)
+    inner = random.random() < 0.3
+    near, sql_near = _near(random, "?t", "?u")
+    sparql = f"GRAPH ?t {{ ?a a :{one} ; :of ?k ; :at ?s ; :delay ?d }} "
+    second = f"GRAPH ?u {{ ?b a :{two} ; :of ?k ; :delay ?e }} FILTER({near}) "
+    sql = f"FROM {tables[0]} x {'' if inner else 'LEFT '}JOIN {tables[1]} y ON "
+    sql += f"y.trip = x.trip AND {sql_near} "
+    sparql += second if inner else f"OPTIONAL {{ {second} }} "
+    of = random.choice(["?t", "?u"]) if inner else "?t"
+    near, sql_near = _near(random, of, "?v")
+    sparql += f"OPTIONAL {{ GRAPH ?v {{ ?c a :{three} ; :of ?k ; :delay ?f }} FILTER({near}) }} "
+    sql += f"LEFT JOIN {tables[2]} z ON z.trip = x.trip AND {sql_near} "
+    sql += "WHERE x.trip NOT LIKE 'end of %' "
+    if random.random() < 0.4:
+        word = random.choice(["EXISTS", "NOT EXISTS"])
+        near, sql_near = _near(random, "?t", "?w")
+        sparql += f"FILTER {word} {{ GRAPH ?w {{ ?x a :{four} ; :of ?k }} FILTER({near}) }} "
+        sql += f"AND {word} (SELECT 1 FROM {tables[3]} w WHERE w.trip = x.trip AND {sql_near}) "
+    width, cut = random.choice([w for w in WIDTHS if w[0] is not None])
+    third = "CASE WHEN z.trip IS NOT NULL THEN (z.trip, z.ts) END"
+    asked, counted = random.choice(
+        [
+            ("COUNT(*)", "count(*)"),
+            ("COUNT(?b)", "count(y.trip)"),
+            ("COUNT(DISTINCT ?c)", f"count(DISTINCT {third})"),
+            ("COUNT(?f)", "count(z.delay)"),
+            ("MAX(COALESCE(?e, 0))", "max(coalesce(y.delay, 0))"),
+            ("SUM(COALESCE(?f, 1))", "sum(coalesce(z.delay, 1))"),
+        ]
+    )
+    head = f"SELECT ?s ?h ({asked} AS ?n) (COUNT(?c) AS ?m)"
+    return (
+        f"{head} {{ {sparql} }} GROUP BY ?s (ow:tumble(?t, {width}) AS ?h)",
+        f"SELECT x.stop, {cut.format('x.ts')}, {counted}, count(z.trip) {sql} GROUP BY ALL",
+    )
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.replace(tzinfo=None)
+    return round(float(value), 9) if isinstance(value, int | float) else value
+
+
+def run(seed: int, folder: Path) -> str:
+    """Compare the funnel of a seed with DuckDB."""
+    random = Random(seed)
+    database, (sparql, sql) = write_project(folder, random), draw_funnel(random)
+    project = ontoweir.open_project(folder)
+    try:
+        verdict = project.check(PREFIXES + sparql)
+    except QueryError as error:
+        return f"refused: {str(error)[:60]}"
+    if verdict.bound is None:
+        return "not bounded"
+    told = Counter[tuple[object, ...]]()
+    for row in project.replay(PREFIXES + sparql).to_arrow().to_pylist():
+        count = row.pop("multiplicity", 1)
+        row.pop("at")
+        told[tuple(map(_plain, row.values()))] += count
+    rows = database.execute(sql).fetchall()
+    answers = Counter(tuple(_plain(value) for value in row) for row in rows)
+    assert told == answers, (sparql, told - answers, answers - told)
+    return "bounded"
+
+
+def test_all_are_bounded_and_answered(tmp_path: Path) -> None:
+    for seed in range(6):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        assert run(seed, folder) == "bounded"
+
+
+@given(seed=SEEDS)
+@budget(0.3)
+def test_random_funnels_are_duckdbs(seed: int) -> None:
+    with TemporaryDirectory() as folder:
+        event(run(seed, Path(folder)))
+
+
+def test_without_a_limit_of_time_they_are_refused(tmp_path: Path) -> None:
+    write_project(tmp_path, Random(0)).close()
+    query = """SELECT ?h (COUNT(?b) AS ?n) (COUNT(?c) AS ?m) { GRAPH ?t { ?a a :Arrival ; :of ?k }
+      OPTIONAL { GRAPH ?u { ?b a :Departure ; :of ?k } FILTER(?u >= ?t) }
+      OPTIONAL { GRAPH ?v { ?c a :Departure ; :of ?k } FILTER(?v >= ?t) }
+    } GROUP BY (ow:tumble(?t, "PT1H"^^xsd:dayTimeDuration) AS ?h)"""
+    with pytest.raises(QueryError, match="is never final"):
+        ontoweir.open_project(tmp_path).check(PREFIXES + query)
