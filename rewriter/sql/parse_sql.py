@@ -75,6 +75,7 @@ from ontoweir.rewriter.versions.meet_tables import meet_tables
 from ontoweir.rewriter.versions.meet_versions import meet_versions
 from ontoweir.rewriter.views.make_sets import SetMaker
 from ontoweir.rewriter.windows.name_lags import name_lags
+from ontoweir.rewriter.windows.read_sql_grid import value_aggregated
 from ontoweir.rewriter.windows.read_sql_times import counts_times
 
 if TYPE_CHECKING:
@@ -99,9 +100,9 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
         try:
             return compile_in_steps(partial(_parse, text, name, file, None), catalog)
         except QueryError as error:
-            for tied in (False, True):
+            for tied, valued in ((False, False), (True, False), (False, True)):
                 with suppress(QueryError):
-                    read = partial(_parse, text, name, file, error, tied=tied)
+                    read = partial(_parse, text, name, file, error, tied=tied, valued=valued)
                     return compile_in_steps(read, catalog)
             raise
 
@@ -114,14 +115,18 @@ def _parse(
     catalog: Catalog,
     *,
     tied: bool = False,
+    valued: bool = False,
 ) -> SpjUnion:
     """`refused`: why, as it is written (None: it was not tried yet); it is read then in other words
     for the latest rows, windows and values, and with its groups, what these are of, and rows that
     are open for some time as streams of their own. `tied`: its windows are ordered by more than it
-    says, so that no rows are equal."""
+    says, so that no rows are equal. `valued`: buckets of time in aggregates are values of rows."""
     reader = _Reader(file)
     with place_errors(file, lambda: reader.statics):
         whole = spell_query(text, catalog)
+        if valued and not value_aggregated(whole):
+            assert refused is not None
+            raise refused
         written, catalog, reader.statics = read_statics(whole, catalog)
         written = join_between(written, catalog)
         catalog = begin_with(written, catalog)
@@ -144,7 +149,7 @@ def _parse(
             kept = keep_beside(*(kept or (written, catalog)), reader.read_null) or kept
             kept = keep_groups(*(kept or (written, catalog)), reader.read_groups) or kept
             kept = open_for(*(kept or (written, catalog)), reader.read_rows) or kept
-            if kept is None and not tied:
+            if kept is None and not (tied or valued):
                 raise refused
             written, catalog = kept or (written, catalog)
 

@@ -23,6 +23,7 @@ from ontoweir.rewriter.groups.find_closed_groups import list_closing
 from ontoweir.rewriter.windows.group_rising import group_rising
 from ontoweir.rewriter.windows.read_sql_grid import (
     is_grid,
+    is_valued,
     name_value_grid,
     read_interval,
     read_offset,
@@ -55,7 +56,7 @@ def read_sql_buckets(
     if not found:
         return tree, catalog, ()
     scope, _, _ = read_from(tree, catalog)
-    values = [n for n in found if _is_of_value(n, scope)]
+    values = [n for n in found if is_valued(n) or _is_of_value(n, scope)]
     found = [n for n in found if n not in values]
     _name_values(tree, values, scope)
     streams = dict(catalog.streams)

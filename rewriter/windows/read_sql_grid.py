@@ -126,6 +126,25 @@ def name_value_grid(node: "exp.Expr") -> "exp.Expr":
     return exp.Add(this=start, expression=write_interval(made.grid.width_us))
 
 
+_VALUED = "valued"
+
+
+def value_aggregated(tree: "exp.Query") -> bool:
+    """Note of the buckets of times that aggregates are of, as in `COUNT(DISTINCT date_trunc('hour',
+    ts))`, that they are values of rows; whether there are such."""
+    from sqlglot import exp
+
+    found = [n for call in tree.find_all(exp.AggFunc) for n in call.walk() if is_grid(n)]
+    for node in found:
+        node.meta[_VALUED] = True
+    return bool(found)
+
+
+def is_valued(node: "exp.Expr") -> bool:
+    """Whether a grid is noted to be a value of a row."""
+    return bool(node.meta.get(_VALUED))
+
+
 def write_interval(micros: int) -> "exp.Interval":
     """An INTERVAL of so many µs."""
     from sqlglot import exp

@@ -174,7 +174,17 @@ def test_what_is_refused(text: str, what: str) -> None:
         "SELECT k, MAX(date_trunc('day', ts)) AS n FROM s GROUP BY k",
     ],
 )
-def test_a_bucket_is_grouped_by(sql: str) -> None:
+def test_in_an_aggregate_a_bucket_is_a_value(sql: str) -> None:
+    union = parse_sql(sql, CATALOG, name="q", file="q.sql")
+    assert union.aggregation is not None
+    assert not union.buckets
+    assert len(union.derived) == 1
+
+
+def test_a_bucket_that_overlaps_others_is_grouped_by() -> None:
+    sql = (
+        "SELECT k, MAX(HOP_START(ts, INTERVAL '1' HOUR, INTERVAL '2' HOUR)) AS n FROM s GROUP BY k"
+    )
     with pytest.raises(QueryError, match="is selected or aggregated, and not grouped by"):
         parse_sql(sql, CATALOG, name="q", file="q.sql")
 
