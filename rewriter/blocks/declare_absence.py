@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, starmap
+from math import gcd
 
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import (
@@ -22,6 +23,7 @@ from ontoweir.rewriter.delays.hold_answers import hold_answers
 from ontoweir.rewriter.delays.list_narrowed import list_narrowed
 from ontoweir.rewriter.delays.span_times import span_times
 from ontoweir.rewriter.model.add_views import extend_catalog
+from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.model.spj import (
     Absence,
     AbsencePart,
@@ -281,6 +283,7 @@ def _declare(
     time = dict(first.outputs)[times[0]]
     assert isinstance(time, LiteralOutput)
     base = catalog.streams[{o.alias: o.table for o in first.occurrences}[time.value.alias]]
+    _share_steps(absence, base.step_us, found, catalog)
     single = is_single(found, catalog)
     behind: dict[str, int] = {}
     for name in found.variables:
@@ -312,6 +315,21 @@ def _declare(
     )
     known = None if wait is None else (times[0], wait)
     return Block(stream, found, known, absence), behind
+
+
+def _share_steps(absence: Absence, step_us: int, found: SpjUnion, catalog: Catalog) -> None:
+    """Raise UnitsDiffer where an answer may be final between two steps of its stream: with a row
+    that is beside it, or so long after its own that no row of another one is."""
+    finer = [step_us]
+    for part in absence.parts:
+        waits = [us for d in part.deadlines for _, us in d.after if us > 0]
+        finer += [*waits, *(d.fixed_us for d in part.deadlines if d.fixed_us is not None)]
+        if waits and part.present:
+            inner = extend_catalog(catalog, part.hits)
+            read = {o.table for query in part.hits.disjuncts for o in query.occurrences}
+            finer += [inner.streams[name].step_us for name in read if name in inner.streams]
+    if (common := gcd(*finer)) != step_us:
+        raise UnitsDiffer.of(step_us, common, found.source)
 
 
 def _keep_keys(

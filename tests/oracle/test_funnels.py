@@ -116,3 +116,21 @@ def test_without_a_limit_of_time_they_are_refused(tmp_path: Path) -> None:
     } GROUP BY (ow:tumble(?t, "PT1H"^^xsd:dayTimeDuration) AS ?h)"""
     with pytest.raises(QueryError, match="is never final"):
         ontoweir.open_project(tmp_path).check(PREFIXES + query)
+
+
+@pytest.mark.parametrize("minutes", [1, 2, 3])
+def test_what_is_absent_may_be_over_between_two_times_of_the_row(
+    minutes: int, tmp_path: Path
+) -> None:
+    """Departures are at even minutes, arrivals at any: a bucket is of the departure's time."""
+    database = write_project(tmp_path, Random(1))
+    query = f"""SELECT ?s ?h (COUNT(*) AS ?n) {{ GRAPH ?t {{ ?a a :Departure ; :of ?k ; :at ?s }}
+      FILTER NOT EXISTS {{ GRAPH ?w {{ ?x a :Arrival ; :of ?k }}
+        FILTER(?w >= ?t && ?w - ?t <= "PT{minutes}M"^^xsd:dayTimeDuration) }}
+    }} GROUP BY ?s (ow:tumble(?t, "PT7M"^^xsd:dayTimeDuration) AS ?h)"""
+    sql = f"""SELECT stop, time_bucket(INTERVAL 7 MINUTE, ts, TIMESTAMP '1970-01-01'), count(*)
+      FROM departure x WHERE trip NOT LIKE 'end of %' AND NOT EXISTS (SELECT 1 FROM arrival w WHERE
+      w.trip = x.trip AND w.ts >= x.ts AND w.ts <= x.ts + INTERVAL {minutes} MINUTE) GROUP BY ALL"""
+    told = ontoweir.open_project(tmp_path).replay(PREFIXES + query).to_arrow().to_pylist()
+    found = {(row["s"], _plain(row["h"]), row["n"]) for row in told}
+    assert found == set(database.execute(sql).fetchall())
