@@ -1,5 +1,6 @@
-"""What is computed of two rows, in buckets of the time of the earlier one; and rows with the latest
-one before them within some time, of a key without a domain: in SPARQL, as DuckDB answers it."""
+"""What is computed of two rows, in buckets of the time of the earlier one; rows with the latest one
+before them within some time, of a key without a domain; and those with the latest one before them,
+if there is one, in buckets: in SPARQL, as DuckDB answers it."""
 
 import re
 from collections import Counter
@@ -77,16 +78,43 @@ AGGREGATES = (
 
 @dataclass(frozen=True)
 class Question:
-    """A query, and the same of DuckDB: `final` is its condition on `h` and `last`, the end of the
-    history (None: each solution is an answer at once)."""
+    """A query, and the same of DuckDB; `grouped`: it has buckets."""
 
     sparql: str
     sql: str
     grouped: bool
 
 
+def draw_beside(random: Random) -> Question:
+    """Rows with the latest one before them at the same stop, if there is one, in buckets."""
+    later, before = (random.choice(["arrival", "departure"]) for _ in range(2))
+    until = random.choice(["<", "<="] if later != before else ["<"])
+    width, cut = random.choice([w for w in WIDTHS if w[0] is not None])
+    more = random.choice(["", "?c :delay ?z FILTER(?z > 2)"])
+    sparql = f"GRAPH ?u {{ ?b a :{later.title()} ; :at ?s }} OPTIONAL {{ "
+    sparql += f"GRAPH ?t {{ ?a a :{before.title()} ; :at ?s ; :delay ?d }} FILTER(?t {until} ?u) "
+    sparql += f"{'FILTER(?d > 2) ' if more else ''}FILTER NOT EXISTS {{ "
+    sparql += f"GRAPH ?w {{ ?c a :{before.title()} ; :at ?s . {more} }} "
+    sparql += f"FILTER(?w > ?t && ?w {until} ?u) }} }}"
+    rows = f"(SELECT * FROM {before} WHERE delay > 2)" if more else before
+    sql = "SELECT y.stop, {}, count(x.delay), count(*), max(coalesce(x.delay, -9)) FROM ("
+    sql += (
+        f"SELECT y.*, (SELECT max(z.ts) FROM {rows} z WHERE z.stop = y.stop AND z.ts {until} y.ts"
+    )
+    sql += f") AS m FROM {later} y WHERE y.trip NOT LIKE 'end %') y LEFT JOIN {rows} x "
+    sql += "ON x.stop = y.stop AND x.ts = y.m GROUP BY ALL"
+    asked = "(COUNT(?d) AS ?n) (COUNT(*) AS ?m) (MAX(COALESCE(?d, -9)) AS ?top)"
+    return Question(
+        f"SELECT ?s ?h {asked} {{ {sparql} }} GROUP BY ?s (ow:tumble(?u, {width}) AS ?h)",
+        sql.format(cut.format("y.ts")),
+        grouped=True,
+    )
+
+
 def draw_question(random: Random) -> Question:
-    """A question of two rows of a trip, some minutes apart at most."""
+    """A question of two rows of a trip, some minutes apart at most; or of a stop."""
+    if random.random() < 0.2:
+        return draw_beside(random)
     one, other = random.choice([("arrival", "departure"), ("arrival", "arrival")])
     far = random.randint(2, 40)
     sparql = f"GRAPH ?t {{ ?a a :{one.title()} ; :of ?k ; :at ?s ; :delay ?d }} "
