@@ -72,6 +72,15 @@ def _undeclared_origins(
     return Reason(f"{name} is made from several columns; each must be bounded", because=(*leaves,))
 
 
+def _of_several(table: Stream, column: Column) -> str:
+    """That a reference of several columns bounds none of them."""
+    wide = (r for r in table.references if len(r.columns) > 1 and column.name in r.columns)
+    found = next(wide, None)
+    if found is None:
+        return ""
+    return f"; no row is held to a reference of several columns, ({', '.join(found.columns)})"
+
+
 def _undeclared(table: Stream, column: Column, ends: tuple[object, object]) -> Reason:
     name, kind = f"{table.name}.{column.name}", name_column_type(column.type)
     if column.expression is not None:
@@ -96,6 +105,7 @@ def _undeclared(table: Stream, column: Column, ends: tuple[object, object]) -> R
             hint = f'declare {column.name} = "decimal(10,2)", or enumerate its values'
         case StringType():
             what = f"{name} is a string without an enumeration or a reference"
+            what += _of_several(table, column)
             hint = f'declare {column.name} = {{ type = "string", enum = [ … ] }}, or a reference'
         case _:
             open_ends = [
@@ -106,6 +116,7 @@ def _undeclared(table: Stream, column: Column, ends: tuple[object, object]) -> R
             )
             hint = f'declare {column.name} = {{ type = "{kind}", min = …, max = … }}'
             if isinstance(column.type, IntType):
+                what += _of_several(table, column)
                 hint += ", or a reference"
     label = None
     if column.source is not None:

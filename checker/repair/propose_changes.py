@@ -189,7 +189,12 @@ def _matters(form: NormalForm, group: ValueClass) -> bool:
 
 
 def _references(stream: Stream, column: Column, catalog: Catalog) -> Iterator[Change]:
-    """A reference to each static relation with a key that is called like the column."""
+    """A reference to each static relation with a key that is called like the column; and what a
+    reference of several columns, which no row is held to, says of this one."""
+    for reference in stream.references:
+        if len(reference.columns) > 1 and column.name in reference.columns:
+            to = reference.to[reference.columns.index(column.name)]
+            yield DeclareReference(stream.name, column.name, reference.relation, to)
     for relation in catalog.relations.values():
         for key in relation.keys:
             target = relation.column(key[0]) if len(key) == 1 else None

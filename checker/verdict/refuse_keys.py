@@ -22,8 +22,7 @@ def refuse_keys(
         one: Diagnostic(
             CODES["versions"],
             f"{' and '.join(one.unbounded)}, by which {kept}, may have any number of values",
-            "declare min and max, enum, or a reference to a static relation for "
-            f"{_name_declared(verdict, one)}, or for what it is joined with{_else(ended)}",
+            _hint(verdict, one, ended),
             verdict.union.source,
         )
         for one in dict.fromkeys(endless)
@@ -61,16 +60,28 @@ def _share_out(
     return own
 
 
-def _else(ended: bool) -> str:
+def _hint(verdict: Verdict, kept: KeptVersions, ended: bool) -> str:
+    """What may be declared of keys without an end, or asked in their place. Of times there are
+    always new ones, whatever is declared."""
+    moments = {column.name for _, column in verdict.union.buckets}
+    times = [place for place in kept.unbounded if place.partition(".")[2] in moments]
+    traced = [
+        c
+        for place in kept.unbounded
+        if place not in times
+        for c in trace_column(verdict.union, place)
+    ]
+    hints = [f"leave {' and '.join(times)} out, if only shown or aggregated"] if times else []
+    if traced:
+        hints.append(
+            "declare min and max, enum, or a reference to a static relation for "
+            f"{' and '.join(dict.fromkeys(traced))}, or for what it is joined with"
+            + ("; or leave it out, where it is only shown or aggregated" if ended else "")
+        )
+    told = f"{', and ' if ended else '; or '}".join(hints)
     if not ended:
-        return ""
+        return told
     return (
-        "; or leave it out, where it is only shown or aggregated; or limit the time between them: "
-        "what is not ended within it is final"
+        f"{told}; or limit the time between them: what is not ended within it is final; or ask for "
+        "what began in a window, by NOW()"
     )
-
-
-def _name_declared(verdict: Verdict, kept: KeptVersions) -> str:
-    """The columns that may be declared, of which keys without an end are."""
-    traced = (c for place in kept.unbounded for c in trace_column(verdict.union, place))
-    return " and ".join(dict.fromkeys(traced))

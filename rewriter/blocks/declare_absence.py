@@ -292,7 +292,7 @@ def _declare(
             continue  # of another row than the last one
         if wait is not None and not plain and len(late) == 1 and (us := late.pop()) is not None:
             behind[name] = wait + us
-    absence = replace(absence, held=absence.held and wait is not None)
+    absence = replace(absence, held=absence.held and bool(wait))  # else they wait for nothing
     shown = [n for n in found.variables if n not in behind]
     own = [_stamps(q, times, catalog) for q in found.disjuncts]
     made = declare_columns(found, shown, [stamps[times[0]] for stamps in own], catalog)

@@ -1,5 +1,6 @@
-"""What is computed of two rows, in buckets of the time of the earlier one; and rows with the latest
-one before them within some time, of a key without a domain: in SPARQL, as DuckDB answers it."""
+"""What is computed of two rows, in buckets of the time of the earlier one; rows with the latest one
+before them within some time, of a key without a domain; those with the latest one before them, if
+there is one, in buckets, and those with the next one: in SPARQL, as DuckDB answers it."""
 
 import re
 from collections import Counter
@@ -19,6 +20,7 @@ from hypothesis import event, given
 import ontoweir
 from ontoweir.checker.verdict.verdict import Tier
 from ontoweir.errors import QueryError
+from ontoweir.rewriter.optional.open_optional import open_optional
 from tests.oracle.budget import SEEDS, budget
 
 BEGIN = datetime(2026, 3, 31, 21)
@@ -56,6 +58,7 @@ ONTOLOGY = """@prefix : <http://e/> . @prefix owl: <http://www.w3.org/2002/07/ow
 PREFIXES = """PREFIX : <http://e/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>
 PREFIX ow: <urn:ontoweir:>
 """
+NAMES = ("arrival", "departure")
 WIDTHS = (
     ('"PT1H"^^xsd:dayTimeDuration', "time_bucket(INTERVAL 1 HOUR, {}, TIMESTAMP '2026-01-01')"),
     ('"PT7M"^^xsd:dayTimeDuration', "time_bucket(INTERVAL 7 MINUTE, {}, TIMESTAMP '1970-01-01')"),
@@ -77,16 +80,66 @@ AGGREGATES = (
 
 @dataclass(frozen=True)
 class Question:
-    """A query, and the same of DuckDB: `final` is its condition on `h` and `last`, the end of the
-    history (None: each solution is an answer at once)."""
+    """A query, and the same of DuckDB; `grouped`: it has buckets."""
 
     sparql: str
     sql: str
     grouped: bool
 
 
+def draw_beside(random: Random) -> Question:
+    """Rows with the latest one before them at the same stop, if there is one, in buckets."""
+    later, before = (random.choice(["arrival", "departure"]) for _ in range(2))
+    until = random.choice(["<", "<="] if later != before else ["<"])
+    width, cut = random.choice([w for w in WIDTHS if w[0] is not None])
+    more = random.choice(["", "?c :delay ?z FILTER(?z > 2)"])
+    sparql = f"GRAPH ?u {{ ?b a :{later.title()} ; :at ?s }} OPTIONAL {{ "
+    sparql += f"GRAPH ?t {{ ?a a :{before.title()} ; :at ?s ; :delay ?d }} FILTER(?t {until} ?u) "
+    sparql += f"{'FILTER(?d > 2) ' if more else ''}FILTER NOT EXISTS {{ "
+    sparql += f"GRAPH ?w {{ ?c a :{before.title()} ; :at ?s . {more} }} "
+    sparql += f"FILTER(?w > ?t && ?w {until} ?u) }} }}"
+    rows = f"(SELECT * FROM {before} WHERE delay > 2)" if more else before
+    sql = "SELECT y.stop, {}, count(x.delay), count(*), max(coalesce(x.delay, -9)) FROM ("
+    sql += (
+        f"SELECT y.*, (SELECT max(z.ts) FROM {rows} z WHERE z.stop = y.stop AND z.ts {until} y.ts"
+    )
+    sql += f") AS m FROM {later} y WHERE y.trip NOT LIKE 'end %') y LEFT JOIN {rows} x "
+    sql += "ON x.stop = y.stop AND x.ts = y.m GROUP BY ALL"
+    asked = "(COUNT(?d) AS ?n) (COUNT(*) AS ?m) (MAX(COALESCE(?d, -9)) AS ?top)"
+    return Question(
+        f"SELECT ?s ?h {asked} {{ {sparql} }} GROUP BY ?s (ow:tumble(?u, {width}) AS ?h)",
+        sql.format(cut.format("y.ts")),
+        grouped=True,
+    )
+
+
+def draw_next(random: Random) -> Question:
+    """Rows with the next one of their trip within some minutes, if there is one."""
+    one, other, far = random.choice(NAMES), random.choice(NAMES), random.randint(2, 40)
+    low = ">" if one == other else random.choice([">", ">="])
+    late = random.choice(
+        ['?u - ?t <= "PT{}M"^^xsd:dayTimeDuration', '?u <= ?t + "PT{}M"^^xsd:dayTimeDuration']
+    ).format(far)
+    after, start = random.choice([f"?u {low} ?t", f"?t {low.replace('>', '<')} ?u"]), f"?w {low} ?t"
+    sparql = f"GRAPH ?t {{ ?a a :{one.title()} ; :of ?k ; :at ?s ; :delay ?d }} OPTIONAL {{ "
+    sparql += f"GRAPH ?u {{ ?b a :{other.title()} ; :of ?k ; :delay ?e }} FILTER({after} && {late})"
+    sparql += f" FILTER NOT EXISTS {{ GRAPH ?w {{ ?c a :{other.title()} ; :of ?k ; :delay ?f }} "
+    sparql += f"FILTER({start} && {random.choice(['?w < ?u', '?u > ?w'])}) }} }}"
+    sql = f"FROM (SELECT x.*, (SELECT min(z.ts) FROM {other} z WHERE z.trip = x.trip "
+    sql += f"AND z.ts {low} x.ts AND z.ts <= x.ts + INTERVAL {far} MINUTE) AS m FROM {one} x "
+    sql += f"WHERE x.trip NOT LIKE 'end %') x LEFT JOIN {other} y ON y.trip = x.trip AND y.ts = x.m"
+    return Question(
+        f"SELECT ?k ?d ?e {{ {sparql} }}",
+        f"SELECT 'http://e/t/' || x.trip, x.delay, y.delay {sql}",
+        grouped=False,
+    )
+
+
 def draw_question(random: Random) -> Question:
-    """A question of two rows of a trip, some minutes apart at most."""
+    """A question of two rows of a trip, some minutes apart at most; or of a stop."""
+    kind = random.random()
+    if kind < 0.4:
+        return draw_beside(random) if kind < 0.2 else draw_next(random)
     one, other = random.choice([("arrival", "departure"), ("arrival", "arrival")])
     far = random.randint(2, 40)
     sparql = f"GRAPH ?t {{ ?a a :{one.title()} ; :of ?k ; :at ?s ; :delay ?d }} "
@@ -233,3 +286,35 @@ def test_a_key_with_a_domain_keeps_a_row_each(tmp_path: Path) -> None:
     by_key = ontoweir.open_project(tmp_path).check(PREFIXES + query)
     assert by_key.bound is not None
     assert by_key.bound.rows == 2
+
+
+NEXT = """GRAPH ?t {{ ?a a :Arrival ; :of ?k }} OPTIONAL {{
+  GRAPH ?u {{ ?b a :Departure ; :of ?k {said} }} FILTER(?u {low} ?t && {late})
+  FILTER NOT EXISTS {{ GRAPH ?w {{ ?c a :Departure ; :of {whose} }} FILTER(?w > ?t && ?w {op} ?u) }}
+}}"""
+LATE = '?u <= ?t + "PT9M"^^xsd:dayTimeDuration'
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"said": "; :delay ?e"},  # the row between may have none
+        {"whose": "?j"},
+        {"op": "<="},
+        {"low": "<"},
+        {"late": f"{LATE} && ?u != ?t"},
+        {"late": f'{LATE} && ?u > ?t + "PT2M"^^xsd:dayTimeDuration'},
+    ],
+)
+def test_it_matters_what_is_between(changes: dict[str, str], tmp_path: Path) -> None:
+    """Twins: of these the pattern alone says something else, or is not known to say the same."""
+    plain = {"said": "", "whose": "?k", "op": "<", "low": ">", "late": LATE}
+    write_project(tmp_path, Random(0)).close()
+    query = f"{PREFIXES}SELECT ?a ?b {{ {NEXT.format(**plain)} }}"
+    opened = open_optional(query)
+    assert opened is not None
+    assert opened.count("NOT EXISTS") == 2
+    assert ontoweir.open_project(tmp_path).check(query).bound is not None
+    other = open_optional(f"{PREFIXES}SELECT ?a ?b {{ {NEXT.format(**plain | changes)} }}")
+    assert other is not None
+    assert other.count("NOT EXISTS") == 3

@@ -284,6 +284,20 @@ def test_what_grows_is_not_given_a_range_first(catalog: Catalog) -> None:
         assert any(isinstance(c, DeclareDomain) for changes in found for c in changes)
 
 
+def test_what_a_reference_of_several_columns_says_is_proposed_of_each(tmp_path: Path) -> None:
+    """No row is held to a reference of several columns, so that it bounds nothing by itself."""
+    rule = 'references = [{ columns = ["a", "small"], relation = "r", to = ["k", "k"] }]'
+    wide = _load(tmp_path, rule)
+    text = "SELECT s.a, COUNT(*) AS n FROM s GROUP BY s.a"
+    found = repairs(text, wide)
+    assert found[0] == (DeclareReference("s", "a", "r", "k"),)
+    union = parse_sql(text, wide, name="q", file="q.sql")
+    (repair, *_) = find_repairs(union, wide)
+    assert repair.verdict.bound is not None
+    said = str(check_query(union, wide).disjuncts)
+    assert "s.a is of type int, with no least and no greatest value; no row is held to" in said
+
+
 LIMITS = [
     (Column("x", IntType()), 0, (0, 999)),
     (Column("x", IntType(), minimum=5), 0, (5, 1004)),

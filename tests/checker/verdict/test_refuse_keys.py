@@ -6,6 +6,7 @@ import pytest
 
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Failing, Verdict
+from ontoweir.project.project import load_project
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from tests.runtime.harness import make_catalog
 
@@ -47,3 +48,31 @@ def test_each_stream_has_its_own_reason_and_all_are_said(bounded: int, tmp_path:
             reason.message.partition(".")[0] in {o.alias for o in d.query.occurrences}
         )
     assert len(said) == STREAMS - bounded
+
+
+OPEN = """SELECT b.k, b.ts FROM s0 b WHERE NOT EXISTS (
+  SELECT 1 FROM s1 e WHERE e.k = b.k AND e.ts > b.ts)"""
+
+
+@pytest.mark.parametrize("bounded", [0, 2])
+def test_a_time_is_not_to_be_declared(bounded: int, tmp_path: Path) -> None:
+    """Of times there are always new ones; what a hint says in their place is bounded."""
+    decide(tmp_path, bounded)
+    catalog = load_project(tmp_path, environ={}).catalog
+
+    def check(sql: str) -> Verdict:
+        return check_query(parse_sql(sql, catalog, name="q", file="q.sql"), catalog)
+
+    hints = {
+        reason.hint or ""
+        for d in check(OPEN).disjuncts
+        if isinstance(d, Failing)
+        for reason in d.because
+    }
+    assert all("leave b.time of the row out" in hint for hint in hints)
+    assert all(
+        "declare" not in hint.partition("time of the row")[2] or not bounded for hint in hints
+    )
+    assert all("in a window, by NOW()" in hint for hint in hints)
+    assert check(f"{OPEN} AND b.ts > NOW() - INTERVAL '1' DAY").bound is not None
+    assert (check(OPEN.replace(", b.ts", "", 1)).bound is not None) == bool(bounded)

@@ -203,11 +203,14 @@ def _compile_said(
         if isinstance(joined, CompiledQuery):
             return joined
         sums = wrap_sums(text) if isinstance(error, ComparedSumError) else None
-        beside = open_optional(text), count_beside(text)
-        for other in (sums, imply_named(text), filter_groups(text), *beside):
-            if other is not None:
-                with suppress(QueryError):
-                    return _compile_said(workspace, other, name, file, catalog)
+        opened = open_optional(text)
+        for other in (sums, imply_named(text), filter_groups(text), opened, count_beside(text)):
+            if other is None:
+                continue
+            try:
+                return _compile_said(workspace, other, name, file, catalog)
+            except QueryError as inner:  # what is wrong of OPTIONAL is seen where it is opened
+                error = inner if other is opened else error
         raise refuse_parts(error, text, file, joined) from error
 
 
