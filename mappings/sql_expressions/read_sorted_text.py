@@ -19,7 +19,8 @@ SORTED_TEXT = "SORTED_TEXT"
 """The function, of one column, by which a query is written that wants such texts."""
 DIGITS = 21
 """The length of each of them."""
-_FAR_US = 3 * 10**17  # added to µs, so that those of the years 1 to 9999 all have 18 digits
+FAR_US, TIME_DIGITS = 3 * 10**17, 18
+"""Added to µs, so that those of the years 1 to 9999 all have so many digits."""
 _UNIT = 10**10  # whole numbers are as many of it, and what is left, both without a sign
 _FAR = 2 * _UNIT  # the units of 64 bits are less than 10**9; these have eleven digits
 
@@ -53,8 +54,8 @@ def read_sorted_text(
     value = read(column)
     match value.type:
         case TimestampType():
-            far = build.arithmetic(Function.ADD, build.epoch_us(value), Value(_FAR_US, IntType()))
-            return _join(Value("0" * (DIGITS - 18), StringType()), _text(far))
+            far = build.arithmetic(Function.ADD, build.epoch_us(value), Value(FAR_US, IntType()))
+            return _join(Value("0" * (DIGITS - TIME_DIGITS), StringType()), _text(far))
         case DateType():
             return _join(_text(value), Value("0" * (DIGITS - 10), StringType()))
         case IntType():

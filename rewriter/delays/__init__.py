@@ -6,6 +6,6 @@ the time from which on they are shown. `span_times` says how long after each of 
 is final, `hold_answers` lets it wait until that is so long for all, `refuse_late` says why one
 never is. Sets of rows that enter or leave their windows on a grid of time are told of rows that
 come and go (`hold_set`). `list_narrowed` says by which of its times what is beside an answer is
-told. Doors: `delay_rows`, `span_times`, `hold_answers`, `hold_set`, `list_narrowed`,
-`refuse_late`.
+told, `find_deadlines` until when it may come. Doors: `delay_rows`, `span_times`, `hold_answers`,
+`hold_set`, `list_narrowed`, `find_deadlines`, `refuse_late`.
 """

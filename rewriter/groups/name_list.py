@@ -12,9 +12,6 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 _LISTING = "listing"
-FAR_US = 3 * 10**17
-"""Added to times, so that those of the years 1 to 9999 all have so many digits."""
-TIME_DIGITS = 18
 
 
 def name_list(call: "exp.GroupConcat") -> None:
@@ -56,15 +53,6 @@ def name_list(call: "exp.GroupConcat") -> None:
     unseen = DIGITS * len(keys)
     call.set("this", exp.Distinct(expressions=[value]) if distinct else value)
     call.meta[_LISTING] = Listing(str(separator.this), falls, unseen)
-
-
-def write_time(time: "exp.Expr") -> "exp.Expr":
-    """A time as a text of TIME_DIGITS digits: of two the later one is the greater text."""
-    from sqlglot import exp
-
-    micros = exp.UnixMicros(this=time.copy())
-    moved = exp.Paren(this=exp.Add(this=micros, expression=exp.Literal.number(str(FAR_US))))
-    return exp.Cast(this=moved, to=exp.DataType.build("STRING", dialect="spark"))
 
 
 def listing_of(call: "exp.Expr") -> Listing | None:

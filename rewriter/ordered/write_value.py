@@ -13,7 +13,7 @@ from ontoweir.mappings.model.catalog import (
     StringType,
     TimestampType,
 )
-from ontoweir.rewriter.groups.name_list import TIME_DIGITS, write_time
+from ontoweir.mappings.sql_expressions.read_sorted_text import FAR_US, TIME_DIGITS
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -43,7 +43,7 @@ def write_value(
             made = exp.DPipe(this=made, expression=part)
         return exp.Paren(this=made)
 
-    begins = write_time(time)
+    begins = _write_time(time)
     match kind:
         case StringType():
             text: exp.Expr = exp.Paren(this=value.copy())
@@ -69,6 +69,15 @@ def write_value(
         here = exp.EQ(this=rest(TIME_DIGITS + 1, 1), expression=exp.Literal.string(_THERE))
         told = exp.Case(ifs=[exp.If(this=here, true=told)])
     return exp.Paren(this=told)
+
+
+def _write_time(time: "exp.Expr") -> "exp.Expr":
+    """A time as a text of TIME_DIGITS digits: of two the later one is the greater text."""
+    from sqlglot import exp
+
+    micros = exp.UnixMicros(this=time.copy())
+    moved = exp.Paren(this=exp.Add(this=micros, expression=exp.Literal.number(str(FAR_US))))
+    return exp.Cast(this=moved, to=exp.DataType.build("STRING", dialect="spark"))
 
 
 def _read(text: "exp.Expr", kind: ColumnType) -> "exp.Expr":

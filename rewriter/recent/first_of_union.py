@@ -4,10 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ontoweir.mappings.model.catalog import IntType
-from ontoweir.mappings.model.column_types import XSD
 from ontoweir.rewriter.model.aggregation import FirstRows, Numbering, Standing
-from ontoweir.rewriter.model.spj import ConstantOutput, LiteralOutput, SpjUnion
+from ontoweir.rewriter.model.spj import LiteralOutput, SpjUnion
 from ontoweir.rewriter.nulls.null_places import NullPlaces
 from ontoweir.rewriter.ties.note_ties import note_ties, show_order
 
@@ -39,6 +37,9 @@ def first_of_union(
     if not all(isinstance(column, exp.Column) for column in asked):
         return None
     wide, count = rows.copy(), len(rows.expressions)
+    alone = isinstance(window.this, exp.RowNumber)
+    if alone:
+        asked.append(_number_sides(wide))
     for n, column in enumerate(asked):
         wide.append("expressions", exp.alias_(column.copy(), f"{_HIDDEN}{n}", quoted=True))
     made = read(wide, NullPlaces(shown=frozenset(range(len(wide.expressions)))))
@@ -47,16 +48,14 @@ def first_of_union(
     shown, hidden = made.variables[:count], made.variables[count:]
     by = [
         (name, bool(o.args.get("desc")), bool(o.args.get("nulls_first")))
-        for name, o in zip(hidden[len(keys) :], order, strict=True)
+        for name, o in zip(hidden[len(keys) :], order, strict=False)
     ]
-    numbering = Numbering.RANKS
-    if isinstance(window.this, exp.RowNumber):
-        numbering = Numbering.ROWS
-        made = _number_sides(made)
+    if alone:
         rest = [v for v in shown if any(_is_column(dict(q.outputs)[v]) for q in made.disjuncts)]
-        by += [(name, False, True) for name in (_SIDE, *rest)]
+        by += [(name, False, True) for name in (hidden[-1], *rest)]
         said = ["the side of UNION ALL", *(e.alias_or_name for e in rows.expressions)]
-        made, hidden = note_ties(made, show_order(window.args["order"]), said), (*hidden, _SIDE)
+        made = note_ties(made, show_order(window.args["order"]), said)
+    numbering = Numbering.ROWS if alone else Numbering.RANKS
     first = FirstRows(numbering, 1, tuple(by))
     return replace(made, standing=Standing(hidden[: len(keys)], hidden=hidden, first=first))
 
@@ -67,13 +66,20 @@ def is_of_streams(union: SpjUnion) -> bool:
     return not beyond and union.standing is None and len(union.disjuncts) > 1
 
 
-def _number_sides(union: SpjUnion) -> SpjUnion:
-    """The query with a variable that tells its disjuncts apart."""
-    disjuncts = []
-    for number, query in enumerate(union.disjuncts):
-        side = ConstantOutput(str(number), False, f"{XSD}integer", kind=IntType())
-        disjuncts.append(replace(query, outputs=(*query.outputs, (_SIDE, side))))
-    return replace(union, variables=(*union.variables, _SIDE), disjuncts=tuple(disjuncts))
+def _number_sides(rows: "exp.Select") -> "exp.Column":
+    """A column that tells the sides of the UNION ALL apart, in place."""
+    from sqlglot import exp
+
+    todo = [rows.args["from_"].this.this]
+    number = 0
+    while todo:
+        side = todo.pop(0).unnest()
+        if isinstance(side, exp.Union):
+            todo[:0] = [side.this, side.expression]
+            continue
+        side.append("expressions", exp.alias_(exp.Literal.number(number), _SIDE, quoted=True))
+        number += 1
+    return exp.column(_SIDE, quoted=True)
 
 
 def _is_column(output: object) -> bool:

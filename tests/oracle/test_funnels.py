@@ -1,8 +1,6 @@
 """SPARQL's funnels: groups by a bucket of the time of a row, of what several OPTIONALs found beside
 it within some time, and of those beside which there is something, or nothing: as DuckDB."""
 
-from collections import Counter
-from datetime import datetime
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -13,7 +11,13 @@ from hypothesis import event, given
 import ontoweir
 from ontoweir.errors import QueryError
 from tests.oracle.budget import SEEDS, budget
-from tests.oracle.test_earlier_in_buckets import PREFIXES, WIDTHS, write_project
+from tests.oracle.test_earlier_in_buckets import (
+    PREFIXES,
+    WIDTHS,
+    compare,
+    plain,
+    write_project,
+)
 
 
 def _near(random: Random, of: str, other: str) -> tuple[str, str]:
@@ -66,32 +70,11 @@ def draw_funnel(random: Random) -> tuple[str, str]:
     )
 
 
-def _plain(value: object) -> object:
-    if isinstance(value, datetime):
-        return value.replace(tzinfo=None)
-    return round(float(value), 9) if isinstance(value, int | float) else value
-
-
 def run(seed: int, folder: Path) -> str:
     """Compare the funnel of a seed with DuckDB."""
     random = Random(seed)
     database, (sparql, sql) = write_project(folder, random), draw_funnel(random)
-    project = ontoweir.open_project(folder)
-    try:
-        verdict = project.check(PREFIXES + sparql)
-    except QueryError as error:
-        return f"refused: {str(error)[:60]}"
-    if verdict.bound is None:
-        return "not bounded"
-    told = Counter[tuple[object, ...]]()
-    for row in project.replay(PREFIXES + sparql).to_arrow().to_pylist():
-        count = row.pop("multiplicity", 1)
-        row.pop("at")
-        told[tuple(map(_plain, row.values()))] += count
-    rows = database.execute(sql).fetchall()
-    answers = Counter(tuple(_plain(value) for value in row) for row in rows)
-    assert told == answers, (sparql, told - answers, answers - told)
-    return "bounded"
+    return compare(folder, database, sparql, sql) or "bounded"
 
 
 def test_all_are_bounded_and_answered(tmp_path: Path) -> None:
@@ -132,5 +115,5 @@ def test_what_is_absent_may_be_over_between_two_times_of_the_row(
       FROM departure x WHERE trip NOT LIKE 'end of %' AND NOT EXISTS (SELECT 1 FROM arrival w WHERE
       w.trip = x.trip AND w.ts >= x.ts AND w.ts <= x.ts + INTERVAL {minutes} MINUTE) GROUP BY ALL"""
     told = ontoweir.open_project(tmp_path).replay(PREFIXES + query).to_arrow().to_pylist()
-    found = {(row["s"], _plain(row["h"]), row["n"]) for row in told}
+    found = {(row["s"], plain(row["h"]), row["n"]) for row in told}
     assert found == set(database.execute(sql).fetchall())

@@ -1,11 +1,16 @@
 """The latest rows of each key, of the rows of several streams: what holds at every time is what
 DuckDB finds, live, replayed in ranges, as snapshots, within the bound."""
 
+from datetime import datetime
+from pathlib import Path
 from random import Random
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import event, given
 
+import ontoweir as ow
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.compare_told import compare_text
@@ -114,3 +119,24 @@ def test_of_rows_that_are_equal_it_is_said_which_is_the_first() -> None:
     assert union.ties == (
         "rows that are equal in ORDER BY ts DESC follow each other by the side of UNION ALL, k, v",
     )
+
+
+def test_of_rows_that_are_equal_the_first_side_and_null_come_first(tmp_path: Path) -> None:
+    now = datetime(2026, 3, 1)
+    for name, values in (("s", [1, None]), ("t", [0, None])):
+        rows = {"ts": pa.array([now] * 2, pa.timestamp("us")), "k": ["a", "a"], "v": values}
+        pq.write_table(pa.table(rows), tmp_path / f"{name}.parquet")
+    declared = """[streams.{0}]
+source = {{ format = "parquet", path = "{0}.parquet" }}
+timestamp = {{ column = "ts", unit = "1 second" }}
+max_per_timestamp = 2
+columns = {{ k = {{ type = "string", enum = ["a"] }}, v = {{ type = "int", nullable = true }} }}
+"""
+    catalog = "".join(declared.format(name) for name in "st")
+    (tmp_path / "ontoweir.toml").write_text(f"[project]\nqueries = []\n{catalog}")
+    text = (
+        "SELECT k, v, w FROM (SELECT k, ts, v, 1 AS w FROM s UNION ALL SELECT k, ts, v, 0 FROM t) "
+        "x QUALIFY ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts DESC) = 1"
+    )
+    (row,) = ow.open(tmp_path).replay(text, engine="driver").to_arrow().to_pylist()
+    assert (row["k"], row["v"], row["w"]) == ("a", None, 1)

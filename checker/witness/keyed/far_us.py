@@ -33,8 +33,8 @@ from ontoweir.mappings.model.time_bucket import (
     Moments,
     TimeBucket,
 )
+from ontoweir.mappings.sql_expressions.read_sorted_text import FAR_US
 from ontoweir.rewriter.algebra.equality_classes import condition_attributes
-from ontoweir.rewriter.groups.name_list import FAR_US
 from ontoweir.rewriter.model.spj import (
     Compare,
     Constant,
