@@ -28,6 +28,7 @@ from ontoweir.rewriter.model.query import (
     Term,
     Variable,
 )
+from ontoweir.rewriter.parsing.parse_sparql import parse_sparql
 from ontoweir.rewriter.sparql.check_buckets import check_buckets, check_names
 from ontoweir.rewriter.sparql.check_variables import UsedVariables, check_scope, check_variables
 from ontoweir.rewriter.sparql.distribute_unions import distribute_unions
@@ -57,7 +58,6 @@ from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens, stands_f
 from ontoweir.rewriter.syntax.node import Node
 from ontoweir.rewriter.syntax.open_ask import open_ask
 from ontoweir.rewriter.syntax.open_construct import open_construct
-from ontoweir.rewriter.syntax.parse_sparql import parse_sparql
 from ontoweir.rewriter.syntax.refuse_forms import FORMS, refuse_forms, refuse_pattern
 from ontoweir.rewriter.windows.read_sparql_windows import read_sparql_windows
 

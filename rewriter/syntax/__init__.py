@@ -1,4 +1,5 @@
-"""SPARQL text as a tree: tokens with their places, and nodes named as in rdflib's grammar.
+"""SPARQL text: its tokens with their places, its tree in nodes named as in rdflib's grammar, and
+forms that are written as others.
 
-Doors: `parse_sparql`, `Node`, `Tokens`.
+Doors: `Node`, `Tokens`.
 """

@@ -6,9 +6,9 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.errors import QueryError, Source
+from ontoweir.rewriter.parsing.parse_plain import parse_plain
 from ontoweir.rewriter.syntax.locate_tokens import Tokens
 from ontoweir.rewriter.syntax.node import Node
-from ontoweir.rewriter.syntax.parse_plain import parse_plain
 
 if TYPE_CHECKING:  # its grammar takes a tenth of a second to make
     from pyparsing import ParseBaseException

@@ -4,6 +4,7 @@ import re
 from typing import NoReturn
 
 import rdflib
+from rdflib.compat import decodeUnicodeEscape
 
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens
 from ontoweir.rewriter.syntax.node import Node
@@ -11,8 +12,9 @@ from ontoweir.rewriter.syntax.node import Node
 _PNAME = re.compile(
     r"([A-Za-z][A-Za-z0-9_-]*)?:((?:[A-Za-z0-9_:](?:[A-Za-z0-9_:.-]*[A-Za-z0-9_:-])?)?)"
 )
-_VARIABLE, _LABEL = re.compile(r"\?[A-Za-z0-9_]+"), re.compile(r"_:[A-Za-z0-9_]+")
-_IRI, _STRING = re.compile(r"<[^\x00-\x20]*>"), re.compile(r"[^\t\r\n]*")
+_VARIABLE, _LABEL = re.compile(r"[?$][A-Za-z0-9_]+"), re.compile(r"_:[A-Za-z0-9_]+")
+_IRI = re.compile(r"<[^\x00-\x20]*>")
+_STRING = re.compile(r"\"(?:[^\"\t\r\n\\]|\\[\"ntbrf\\])*\"|'(?:[^'\t\r\n\\]|\\['ntbrf\\])*'")
 _NUMBER = re.compile(r"([0-9]+)|([0-9]*\.[0-9]+)|(?:[0-9]*\.)?[0-9]+[eE][+-]?[0-9]+")
 _LANGUAGE = re.compile(r"@([a-zA-Z]+(?:-[a-zA-Z0-9]+)*)")
 _DEEPEST = 20
@@ -90,6 +92,9 @@ class Cursor:
         token = self.token
         if token.kind != "var" or _VARIABLE.fullmatch(token.text) is None:
             self.fail()
+        after_word = self.tokens[self.at - 1].kind == "word" and self.follows_at_once()
+        if token.text[0] == "$" and after_word:  # rdflib has $ in words
+            self.fail()
         self.at += 1
         return rdflib.Variable(token.text[1:])
 
@@ -125,14 +130,34 @@ class Cursor:
             return rdflib.Literal(True)
         return rdflib.Literal(False) if self.take_word("FALSE") else self.fail()
 
-    def read_literal(self) -> Node:
-        token = self.token
-        inside = token.text[1:-1]
-        end = token.offset + len(token.text)
-        if _STRING.fullmatch(inside) is None or self.text[end : end + 1] == token.text[0]:
+    def read_signed(self) -> object:
+        """As `read_constant`; a whole number may have a minus sign."""
+        if not self.take("-"):
+            return self.read_constant()
+        if not self.follows_at_once():
             self.fail()
-        made = Node("literal", string=rdflib.Literal(inside))
+        return rdflib.Literal(-int(self.read_whole()), datatype=rdflib.XSD.integer)
+
+    def read_whole(self) -> rdflib.Literal:
+        """A whole number without a sign."""
+        number = self.read_constant() if self.token.kind == "number" else None
+        if not isinstance(number, rdflib.Literal) or number.datatype != rdflib.XSD.integer:
+            self.fail()
+        return number
+
+    def read_string(self) -> rdflib.Literal:
+        token = self.token
+        end = token.offset + len(token.text)
+        if token.kind != "string" or _STRING.fullmatch(token.text) is None:
+            self.fail()
+        if self.text[end : end + 1] == token.text[0]:
+            self.fail()
         self.at += 1
+        return rdflib.Literal(decodeUnicodeEscape(token.text[1:-1]))
+
+    def read_literal(self) -> Node:
+        end = self.token.offset + len(self.token.text)
+        made = Node("literal", string=self.read_string())
         if self.token.text == "@":
             language = _LANGUAGE.match(self.text, end)
             if language is None:
@@ -159,4 +184,4 @@ class Cursor:
         if _LABEL.fullmatch(self.token.text) is not None:
             self.at += 1
             return rdflib.BNode(self.tokens[self.at - 1].text[2:])
-        return self.read_constant()
+        return self.read_signed()

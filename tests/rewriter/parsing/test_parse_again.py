@@ -7,9 +7,9 @@ from rdflib import BNode
 from rdflib.plugins.sparql import parser
 
 from ontoweir.errors import QueryError
+from ontoweir.rewriter.parsing.parse_sparql import parse_by_rdflib
 from ontoweir.rewriter.syntax.locate_tokens import Tokens
 from ontoweir.rewriter.syntax.node import Node
-from ontoweir.rewriter.syntax.parse_sparql import parse_by_rdflib
 
 TEXT = "SELECT ?s { ?s <p:again> [ <p:q> ?o ; <p:r> [] ] . _:b <p:q> ?o . ?o <p:s> _:b }"
 
