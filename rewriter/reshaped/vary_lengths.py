@@ -40,11 +40,12 @@ def vary_lengths(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
             united = exp.union(united, vary_lengths(part, catalog), distinct=False, copy=False)
         return united
     compared = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.EQ)
-    for between in [b for b in tree.find_all(exp.Between) if _is_asserted(b) and _has_length(b)]:
+    between_all = [c for c in _list_asserted(tree) if isinstance(c, exp.Between)]
+    for between in filter(_has_length, between_all):
         sides = ((exp.GTE, "low"), (exp.LTE, "high"))
         both = [k(this=between.this.copy(), expression=between.args[n].copy()) for k, n in sides]
         between.replace(exp.Paren(this=exp.and_(*both)))
-    waiting = [c for c in tree.find_all(*compared) if _is_asserted(c) and _is_of_several(c)]
+    waiting = [c for c in _list_asserted(tree) if isinstance(c, compared) and _is_of_several(c)]
     while waiting:
         condition = waiting.pop()
         found = next((n for n in _list_lengths(condition) if _is_split(n, catalog)), None)
@@ -67,11 +68,13 @@ def _unite(tree: "exp.Query", catalog: Catalog) -> "list[exp.Select]":
         return []
     if any(e.find(exp.AggFunc, exp.Window) is not None for e in tree.expressions):
         return []
-    for condition in tree.find_all(exp.LT, exp.LTE, exp.GT, exp.GTE):
+    for condition in _list_asserted(tree):
+        if not isinstance(condition, exp.LT | exp.LTE | exp.GT | exp.GTE):
+            continue
         lengths = _list_lengths(condition) if any(map(_is_now, condition.walk())) else iter(())
         known = (n for n in lengths if _is_split(n, catalog))
         column = next((c for n in known if (c := _column_of(n)) is not None), None)
-        if column is not None and _is_asserted(condition) and _is_inner(column, tree):
+        if column is not None and _is_inner(column, tree):
             length = next(n for n in _list_lengths(condition) if _column_of(n) is column)
             return [
                 _choose(tree, column, length, value)
@@ -110,14 +113,21 @@ def _is_now(node: "exp.Expr") -> bool:
     return isinstance(node, exp.Anonymous) and str(node.this).upper() == "NOW"
 
 
-def _is_asserted(condition: "exp.Expr") -> bool:
-    """Whether it is said by WHERE or ON, below AND and OR alone."""
+def _list_asserted(tree: "exp.Query") -> "Iterator[exp.Expr]":
+    """What WHERE and ON say, below AND and OR alone."""
     from sqlglot import exp
 
-    above = condition.parent
-    while isinstance(above, (exp.And, exp.Or, exp.Paren)):
-        above = above.parent
-    return isinstance(above, exp.Where | exp.Join)
+    for clause in tree.find_all(exp.Where, exp.Join):
+        said = clause.this if isinstance(clause, exp.Where) else clause.args.get("on")
+        below = [said] if said is not None else []
+        while below:
+            condition = below.pop()
+            if isinstance(condition, exp.And | exp.Or):
+                below += (condition.right, condition.left)
+            elif isinstance(condition, exp.Paren):
+                below.append(condition.this)
+            else:
+                yield condition
 
 
 def _has_length(condition: "exp.Expr") -> bool:
