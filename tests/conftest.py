@@ -15,7 +15,7 @@ from tests import in_memory
 from tests.case_files import Golden, compare_block, write_block
 from tests.java_archive import LOCAL_FILES, java_options
 from tests.paths import ROOT, SHARED
-from tests.selection import is_fast, rank_test, stays_together, uses_session
+from tests.selection import is_fast, list_left_out, rank_test, stays_together, uses_session
 from tests.waiting import HANG_TIMEOUT
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ settings.register_profile(
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="a large budget for random tests")
     parser.addoption("--update-cases", action="store_true", help="write what comes of case files")
+    parser.addoption("--sample", action="store_true", help="of tests with many cases, some of them")
     parser.addoption("--fast", action="store_true", help="unit tests alone (tests/selection.py)")
 
 
@@ -80,6 +81,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             if name in fixtures:
                 item.add_marker(name)
     items.sort(key=lambda item: rank_test(item.path, item.name))
+    if config.getoption("--sample") and not config.getoption("--long"):
+        left = {*list_left_out(items)}
+        config.hook.pytest_deselected(items=[item for item in items if item in left])
+        items[:] = [item for item in items if item not in left]
     if config.getoption("--fast"):
         slow = [item for item in items if item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=slow)

@@ -2,11 +2,16 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.paths import ROOT
+
+if TYPE_CHECKING:
+    import pytest
 
 OUTSIDE = frozenset({"duckdb", "multiprocessing", "playwright", "pyspark", "subprocess"})
 """Modules that start other programs or a database."""
@@ -51,6 +56,18 @@ def rank_test(file: Path, name: str) -> int:
     if uses_session(file, name):
         return 0
     return 1 if _takes_long(file) else 2
+
+
+def list_left_out(items: Iterable["pytest.Item"]) -> Iterator["pytest.Item"]:
+    """The cases that `--sample` leaves out: all but every n-th of a test that has `many(n)`."""
+    taken = Counter[tuple[Path, str]]()
+    for item in items:
+        if (many := item.get_closest_marker("many")) is None:
+            continue
+        test = item.path, item.name.partition("[")[0]
+        if taken[test] % many.args[0]:
+            yield item
+        taken[test] += 1
 
 
 @cache

@@ -167,6 +167,7 @@ BUCKETS = (
 )
 
 
+@pytest.mark.many(2)
 @pytest.mark.parametrize("seed", range(10))
 def test_random_buckets_that_are_distinct(folder: Path, project: OpenProject, seed: int) -> None:
     """In the words DISTINCT and GROUP BY: the same, each once, when its bucket is over."""
@@ -298,6 +299,7 @@ def draw_lag(random: Random) -> tuple[str, str]:
     return f"{ours} {op} {number}", f"{duck} {op} {number}"
 
 
+@pytest.mark.many(2)
 @pytest.mark.parametrize("seed", range(8))
 def test_random_measures_of_how_much_later(folder: Path, project: OpenProject, seed: int) -> None:
     """They bound how far rows are apart, as comparisons of their times do."""

@@ -80,6 +80,7 @@ def make_query(random: Random) -> str:
     )
 
 
+@pytest.mark.many(2)
 @pytest.mark.parametrize("seed", range(14))
 def test_it_is_as_duckdb_answers(folder: Path, project: OpenProject, seed: int) -> None:
     text = make_query(Random(seed))

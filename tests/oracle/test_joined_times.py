@@ -55,6 +55,7 @@ VALUES = (
 )
 
 
+@pytest.mark.many(2)
 @pytest.mark.parametrize("seed", range(14))
 def test_it_is_as_duckdb_answers(folder: Path, project: OpenProject, seed: int) -> None:
     """Each group is told when its bucket is over, and all that may come has come; state stays

@@ -37,6 +37,7 @@ def check(seed: int) -> str:
     return compare(random, (text, ("c0",)), (catalog, data))
 
 
+@pytest.mark.many(2)
 @pytest.mark.parametrize("seed", range(24))
 def test_what_is_null_is_neither_less_nor_greater(seed: int) -> None:
     check(seed)

@@ -96,6 +96,7 @@ def check(seed: int, draw: Callable[[Random], str] = draw) -> str:
     return compare(random, (draw(random), ("c0", "c1", "c2", "c3")), over)
 
 
+@pytest.mark.many(2)
 @pytest.mark.parametrize("seed", range(12))
 def test_the_latest_row_whose_key_a_register_says(seed: int) -> None:
     check(seed, draw_by_register)
@@ -106,6 +107,7 @@ def test_most_of_those_by_a_register_are_answered() -> None:
     assert sum(n for what, n in came.items() if "answers: True" in what) > 4, came
 
 
+@pytest.mark.many(2)
 @pytest.mark.parametrize("seed", range(24))
 def test_the_row_before_as_not_exists_says(seed: int) -> None:
     check(seed)

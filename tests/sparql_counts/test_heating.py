@@ -38,6 +38,7 @@ def ask(query: str, seed: int, folder: Path) -> Told:
     return compare_heating(spell(query), list_columns(query), rows, folder, random)
 
 
+@pytest.mark.many(3)
 @pytest.mark.parametrize(("said", "query"), QUESTIONS, ids=[line for _, line in QUESTIONS])
 def test_it_is_answered_or_refused(said: str, query: str, tmp_path: Path) -> None:
     told = ask(query, 1 + len(query) % 3, tmp_path)

@@ -56,6 +56,7 @@ def ask(query: str, seed: int, folder: Path) -> str:
     return compare_text(text, list_names(query), case, folder, random)
 
 
+@pytest.mark.many(3)
 @pytest.mark.parametrize(("said", "query"), QUESTIONS, ids=[line for _, line in QUESTIONS])
 def test_it_is_answered_or_refused(said: str, query: str, tmp_path: Path) -> None:
     told = ask(query, 1 + len(query) % 3, tmp_path)

@@ -28,6 +28,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Ro
         yield folder, rows
 
 
+@pytest.mark.many(3)
 @pytest.mark.parametrize(("said", "query"), QUESTIONS, ids=[line for _, line in QUESTIONS])
 def test_it_is_answered_or_refused(said: str, query: str, project: tuple[Path, Rows]) -> None:
     folder, rows = project

@@ -54,6 +54,7 @@ def _table(seconds: "list[int] | np.ndarray", **columns: object) -> pa.Table:
     return pa.table({"ts": stamps, **columns})
 
 
+@pytest.mark.many(3)
 @pytest.mark.parametrize("seed", range(20))
 def test_what_was_planted_is_found(seed: int, tmp_path: Path) -> None:
     draw, random = np.random.default_rng(seed), Random(seed)
@@ -147,6 +148,7 @@ def test_many_different_delays_are_estimated(
         assert found.count_late(limit) >= sum(d > limit for d in delays)
 
 
+@pytest.mark.many(3)
 @pytest.mark.parametrize("seed", range(20))
 def test_the_order_that_was_planted_is_found(seed: int, tmp_path: Path) -> None:
     """What is found is what the rule's words say, and no less would do."""
